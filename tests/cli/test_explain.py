@@ -212,8 +212,8 @@ def test_draws_the_tree_that_ran(explained):
     """From its root, and not the minimum spanning tree that stands in the report, too."""
     told = explained(with_class(rulings=[
         {"first_call": 9, "calls": 16, "chosen": "tree:kind=greedy", "tree": [2, 0, -1, 2]}]))
-    begin = told.index("tree of broadcast of 24 B from rank 2 (tree:kind=greedy), with the one-way latency of"
-                       " each link at the end:")
+    begin = told.index("the tree over which 16 calls went: broadcast of 24 B from rank 2 (tree:kind=greedy); its links"
+                       " with their one-way latencies:")
     assert told[begin + 1:begin + 5] == ["host 2 (site 1)", "├─ host 3 (site 1)  50.0 us",
                                          "└─ host 0 (site 0)  9.00 ms",
                                          "└─ host 1 (site 0)  100.0 us"]

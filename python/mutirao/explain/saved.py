@@ -14,6 +14,9 @@ _LEAST_ERROR = 0.005  # of a ratio
 _MOST_UNKNOWN_SHARE = 0.1
 NOT_KNOWN = "whether it saved time is not known: "
 AS_FAST = "as fast as the MPI library's own"
+# What the start took of the program's time on rank 0.
+START_PARTS = {"twin_ms": "to make private communicators", "agreed_ms": "in calls, for other ranks' votes",
+               "waited_ms": "in MPI_Init, to learn the network (start=wait)", "finalize_ms": "in MPI_Finalize"}
 
 
 @dataclass(frozen=True)
@@ -179,8 +182,7 @@ def total_of(report: dict) -> Total:
 
 
 def start_us(start: dict) -> float:
-    """What the start took of the program's time on rank 0; of the JSON's `start`."""
-    return 1000 * sum(start.get(f"{part}_ms", 0) for part in ("twin", "agreed", "waited", "finalize"))
+    return 1000 * sum(start.get(part, 0) for part in START_PARTS)
 
 
 def _with_error(value: float, error: float) -> str:
