@@ -189,7 +189,8 @@ def _names(header: list[str] | None, row_names: list[str], rows: list[tuple[int,
     if len(names) == count + 1:
         names = names[1:]
     if len(names) != count:
-        raise UsageError(f"{file}: {len(names)} columns are named but there are {count} rows: the matrix must be square")
+        raise UsageError(f"{file}: {len(names)} columns are named but there are {count} rows: the matrix must be"
+                         " square")
     for (line_number, _), row_name, name in zip(rows, row_names, names, strict=False):
         if row_name != name:
             raise UsageError(f"{file}, line {line_number}, column 1: the row is named"
