@@ -7,7 +7,7 @@ from pathlib import Path
 from mutirao.base.errors import UsageError
 from mutirao.base.output import print_json, print_lines, tell
 from mutirao.base.units import counted, ratio
-from mutirao.base.user_files import write_text
+from mutirao.base.user_files import write_file
 from mutirao.catalogue.predicted import NATIVE
 from mutirao.explain.choices import choice_of
 from mutirao.explain.full import as_far_as_counted, class_title, extent, forgotten, head, in_full, title
@@ -52,7 +52,7 @@ def _draw(report: dict, arguments) -> int:
     with told_as_no_report(arguments.file):
         page, total = make_page(report, arguments.file), total_of(report)
     path = arguments.output or _PAGE
-    write_text(path, page)
+    write_file(path, page)
     tell(arguments.json, {"page": str(path), "saved_us": total.net_us, "verdict": total.line}, f"page: {path}")
     return 0
 
