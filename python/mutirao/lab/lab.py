@@ -16,6 +16,7 @@ import shlex
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -154,8 +155,10 @@ class Lab:
 
     def command(self, host: str, argv: Sequence[str]) -> list[str]:
         """The command line that runs `argv` on `host`; needs `environment()`."""
-        if host != CONTROL_HOST:
-            self.host_index(host)
+        if host not in (CONTROL_HOST, *self.network.hosts):
+            raise UsageError(f"unknown host '{host}'{did_you_mean(host, self.network.hosts)}"
+                             f" (hosts: {self.network.hosts[0]} to {self.network.hosts[-1]}"
+                             f" and {CONTROL_HOST})")
         return [str(self.agent), host, f"exec {shlex.join(argv)}"]
 
     def exec(self, host: str, argv: Sequence[str], **popen_arguments) -> subprocess.Popen:
@@ -163,13 +166,6 @@ class Lab:
         environment = dict(popen_arguments.pop("env", None) or os.environ)
         environment.update(self.environment())
         return subprocess.Popen(self.command(host, argv), env=environment, **popen_arguments)
-
-    def host_index(self, host: str) -> int:
-        if host not in self.network.hosts:
-            raise UsageError(f"unknown host '{host}'{did_you_mean(host, self.network.hosts)}"
-                             f" (hosts: {self.network.hosts[0]} to {self.network.hosts[-1]}"
-                             f" and {CONTROL_HOST})")
-        return self.network.hosts.index(host)
 
     def hosts_named(self, name: str) -> list[int]:
         """The hosts that a host's or a site's name stands for."""
@@ -252,10 +248,7 @@ def verify_run(bound_us: float, measured_us: float, packets_before: int,
 
 def _unused_name() -> str:
     taken = lab_names()
-    number = 0
-    while (name := f"run-{os.getpid()}-{number}") in taken:
-        number += 1
-    return name
+    return next(name for number in count() if (name := f"run-{os.getpid()}-{number}") not in taken)
 
 
 def _start_router(hosts: Sequence[str], path: Path, tcp: str, lasting: bool) -> subprocess.Popen:

@@ -1,5 +1,6 @@
 """`mutirao agent`: a standing agent on this host, which jobs find warm."""
 
+import argparse
 import time
 from pathlib import Path
 
@@ -25,7 +26,9 @@ _HANDED_ON = {
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser("agent", help="run a standing agent on this host")
     actions = parser.add_subparsers(dest="action", metavar="action", required=True)
-    start_parser = actions.add_parser("start", parents=[common],
+    named = argparse.ArgumentParser(add_help=False)
+    named.add_argument("--name", metavar="NAME", help="of its shared memory, where several agents run on one machine")
+    start_parser = actions.add_parser("start", parents=[common, named],
                                       help="start the agent of this host in the background")
     start_parser.add_argument("--hosts", type=Path, required=True, metavar="FILE",
                               help="one 'HOST [PORT]' a line, the same on all hosts")
@@ -38,11 +41,7 @@ def register(subparsers, common) -> None:
     start_parser.set_defaults(run=start)
     for name, function, help_text in (("stop", stop, "end the agent of this host"),
                                       ("status", status, "say what the agent of this host sees")):
-        action = actions.add_parser(name, parents=[common], help=help_text)
-        action.set_defaults(run=function)
-    for action in (start_parser, *(actions.choices[name] for name in ("stop", "status"))):
-        action.add_argument("--name", metavar="NAME", help="of its shared memory, where several"
-                            " agents run on one machine")
+        actions.add_parser(name, parents=[common, named], help=help_text).set_defaults(run=function)
     key_parser = actions.add_parser("key", parents=[common], help="make a key file of mode 600")
     key_parser.add_argument("file", type=Path, metavar="FILE")
     key_parser.set_defaults(run=key)
