@@ -100,11 +100,11 @@ def following(**adaptation):
 
 def test_in_short_a_line_for_each_kind_of_call_the_longest_first(shown):
     lines = shown(REPORT)
-    begin = lines.index("MPI_COMM_WORLD: 4 ranks on 4 hosts in 2 sites; network measured")
+    begin = lines.index("MPI_COMM_WORLD: 4 ranks on 4 hosts in 2 sites; handled by mutirao: network measured")
     assert lines[begin + 1:begin + 4] == [
         "  broadcast of 24 B from rank 1   30 calls  native; 16 calls otherwise before; 128.8 ms ± 3.20 ms saved",
         "  broadcast of 4 KiB from rank 3    1 call  native", "  broadcast of 8 B from any rank   9 calls  chain"]
-    assert "halves: 2 ranks on 1 host; native: one host" in lines
+    assert "halves: 2 ranks on 1 host; left to the MPI library: one host" in lines
     assert lines[-1] == ("reasons: mutirao explain --all report.json; with pictures: mutirao explain --page"
                          " report.json")
 
@@ -171,8 +171,7 @@ def test_says_who_took_the_calls_of_a_communicator(explained):
         " waited for one"]
     halves, short = lines.index("halves: 2 ranks on 1 host"), lines.index("short: 3 ranks")
     assert lines[halves + 1:halves + 3] == ["left to the MPI library: one host", ""]
-    assert lines[short + 1] == ("left to the MPI library so far: 1 call before its ranks had"
-                                " agreed")
+    assert lines[short + 1] == "left to the MPI library so far: its ranks had not agreed; 1 call"
     in_time = lines.index("in time: 3 ranks on 3 hosts")
     assert lines[in_time + 2] == ("no ruling for an algorithm of mutirao's: the MPI library took all"
                                   " calls")

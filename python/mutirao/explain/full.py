@@ -94,9 +94,17 @@ def extent(communicator: dict) -> str:
     return line
 
 
+def who_took_calls(communicator: dict) -> str:
+    reason = communicator.get("reason")
+    if communicator.get("state") == "native":
+        return f"left to the MPI library: {reason or 'no reason given'}"
+    return f"handled by mutirao: {reason}" if reason else "left to the MPI library so far: its ranks had not agreed"
+
+
 def about(communicator: dict) -> Iterator[str]:
     """Who took its calls, how it followed its network, and what was known of that."""
-    yield f"  {_state(communicator)}"
+    calls = "" if communicator.get("state") == "native" else f"; {counted(communicator.get('calls', 0), 'call')}"
+    yield f"  {who_took_calls(communicator)}{calls}"
     yield from _hosts(communicator.get("host_names") or [], communicator.get("hosts", 0))
     if communicator.get("profile"):
         yield f"  profile: {communicator['profile']}"
@@ -153,16 +161,6 @@ def choice_line(change: dict) -> str:
     elif change.get("another_tree"):
         to = "the same over another tree"
     return f"{class_title(change)}: {change['from']} -> {to}"
-
-
-def _state(communicator: dict) -> str:
-    calls = counted(communicator.get("calls", 0), "call")
-    reason = communicator.get("reason")
-    if communicator.get("state") == "native":
-        return f"left to the MPI library: {reason or 'no reason given'}"
-    if not reason:
-        return f"left to the MPI library so far: {calls} before its ranks had agreed"
-    return f"handled by mutirao: {reason}; {calls}"
 
 
 def _first_ruling(communicator: dict) -> Iterator[str]:
