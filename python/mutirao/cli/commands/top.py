@@ -13,6 +13,7 @@ import tty
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from mutirao.agent.seen import AgentView, Link, SeenAgent, find_agent, read_view
@@ -94,13 +95,8 @@ def frame(view: AgentView, past: Past, shown: Shown) -> list[Line]:
 
 
 def beside(left: Sequence[Line], right: Sequence[Line], width: int) -> list[Line]:
-    lines = []
-    for number in range(max(len(left), len(right))):
-        line = cut(left[number], width - 2) if number < len(left) else []
-        if number < len(right):
-            line = [*line, Piece(" " * (width - _width(line))), *right[number]]
-        lines.append(line)
-    return lines
+    both = [(cut(line, width - 2), other) for line, other in zip_longest(left, right, fillvalue=[])]
+    return [[*line, Piece(" " * (width - _width(line))), *other] for line, other in both]
 
 
 def cut(line: Line, columns: int) -> Line:
@@ -257,24 +253,12 @@ def _tree(view: AgentView) -> list[Line]:
     if not view.tree:
         return [[Piece("none yet", FAINT)]]
     latency = [[None if math.isinf(value) else value for value in row] for row in view.latency_us]
-    lines = [[Piece(text)] for part in _parts(view.tree)
-             for text in draw_tree(part, latency, lambda host: f"host {view.name(host)}")]
+    lines = [[Piece(text)] for text in draw_tree(view.tree, latency, lambda host: f"host {view.name(host)}")]
     inside = {host for link in view.tree for host in link}
     missing = [host for host in range(view.host_count) if host not in inside]
     if missing:
         lines.insert(0, [Piece(f"out of reach: {', '.join(map(view.name, missing))}", BAD)])
     return lines
-
-
-def _parts(tree: Sequence[Link]) -> list[list[Link]]:
-    """Where hosts are out of reach the tree may be several."""
-    parts: list[tuple[set[int], list[Link]]] = []
-    for link in tree:
-        touched = [part for part in parts if not part[0].isdisjoint(link)]
-        hosts = set(link).union(*(part[0] for part in touched))
-        links = [link, *(each for part in touched for each in part[1])]
-        parts = [part for part in parts if part not in touched] + [(hosts, links)]
-    return [links for _, links in sorted(parts, key=lambda part: min(part[0]))]
 
 
 def _events(view: AgentView, rows: int) -> list[Line]:
