@@ -89,14 +89,9 @@ class Total:
     waited_us: float  # inside calls
 
     @property
-    def cost_us(self) -> float:
-        """Beside probes."""
-        return self.start_us + self.waited_us
-
-    @property
     def net_us(self) -> float | None:
         """Saved on each rank, all costs taken off, or lost. None: it is not known."""
-        return None if self._why_unknown or self.account is None else self.account.net_us - self.cost_us
+        return None if self._why_unknown else self.account.net_us - self.start_us - self.waited_us
 
     @property
     def times_faster(self) -> float | None:
@@ -144,14 +139,9 @@ class Total:
         return f"{self.own_calls} tried out algorithms of mutirao's{longer}"
 
     @property
-    def error_us(self) -> float:
-        """Of net_us."""
-        return max(self.account.error_us, _LEAST_ERROR * self.account.took_us)
-
-    @property
     def _error(self) -> float:
         """Of times_faster."""
-        return self.error_us / self.account.took_us
+        return max(self.account.error_us / self.account.took_us, _LEAST_ERROR)
 
     @property
     def _why_unknown(self) -> str:
