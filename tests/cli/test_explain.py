@@ -111,14 +111,15 @@ def test_in_short_a_line_for_each_kind_of_call_the_longest_first(shown):
 
 def test_in_short_what_is_chosen_stands_beside_native(shown):
     tree, _ = REPORT["communicators"][0]["classes"][0]["rulings"]
-    assert ("  broadcast of 24 B from rank 2  16 calls  tree:kind=mst; 0.50 x native, predicted; others were still to be"
-            " tried") in shown(with_class(rulings=[{**tree, "settled": False}]))
+    assert ("  broadcast of 24 B from rank 2  16 calls  tree:kind=mst; 0.50 x native, predicted; others were still to"
+            " be tried") in shown(with_class(rulings=[{**tree, "settled": False}]))
 
 
 def test_in_short_it_fits_a_screen(shown):
     """After six kinds of calls, and after many."""
+    names = ("scan", "barrier", "gather", "alltoall", "reduce", "scatter")
     classes = [{"collective": name, "root": 0, "length_bytes": 24 << number, "first_call": 0, "native_calls": 2,
-                "rulings": []} for number in range(5) for name in ("scan", "barrier", "gather", "alltoall", "reduce", "scatter")]
+                "rulings": []} for number in range(5) for name in names]
     for kinds, told in ((classes[:6], 6), (classes, 8)):
         world = {**REPORT["communicators"][0], "classes": kinds}
         lines = shown({**REPORT, "communicators": [world]})

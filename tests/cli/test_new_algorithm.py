@@ -78,7 +78,8 @@ def assert_made(typed, copy, collective, name):
     told = json.loads(typed("new-algorithm", collective, name, "--root", copy, "--json").stdout)
     after = texts(copy)
     changed = {str(path) for path in after if before.get(path) != after[path]}
-    assert changed == {told["file"], told["catalogue"]} == {str(ALGORITHMS / collective / f"{name}.cpp"), str(CATALOGUE)}
+    assert changed == {told["file"], told["catalogue"]}
+    assert (told["file"], told["catalogue"]) == (str(ALGORITHMS / collective / f"{name}.cpp"), str(CATALOGUE))
     assert told["next"]["look at it"] == f"./mutirao show {collective}/{name} --ranks 6"
     assert told["next"]["measure it"] == f"./mutirao bench {collective} --only native,{name}"
     assert f"--gtest_filter='*/{collective}_{name}" in told["next"]["prove it"]
@@ -89,7 +90,8 @@ def assert_made(typed, copy, collective, name):
                       and f"\nAlgorithm {start}() {{\n" in text)
     assert body and f"Schedule {start}(const Request& request) {{\n{body}\n}}\n" in start_file
     row = code.partition(f"Algorithm {name}() {{\n")[2]
-    assert f'{{.collective = Collective::{collective},' in row and f'.name = "{name}",' in row and f".build = {name}" in row
+    assert f'{{.collective = Collective::{collective},' in row
+    assert f'.name = "{name}",' in row and f".build = {name}" in row
     assert (".keeps_order = true" in row) == (
         collective in ("reduce", "allreduce", "reduce_scatter_block", "scan", "exscan"))
     assert (".level = Level::hosts" in row) == (collective == "broadcast")

@@ -18,8 +18,8 @@ _MOST_ARROWHEADS, _MOST_MESSAGES = 300, 2000
 # for all further hops.
 _HOPS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a4fbf", "#555555"]
 _HOPS_ON_DARK = ["#4aa8e0", "#ef8a4a", "#2fc79b", "#e0a0c4", "#f0b93a", "#8fd0f5", "#a98be0", "#9aa4ad"]
-_LIGHT = {"page": "#ffffff", "ink": "#1c2733", "quiet": "#52606d", "line": "#e3e8ed", "busy": "#b8c4d0", "root": "#ffedc9",
-          "band": "#f1f4f7", "wrong": "#b3261e"}
+_LIGHT = {"page": "#ffffff", "ink": "#1c2733", "quiet": "#52606d", "line": "#e3e8ed", "busy": "#b8c4d0",
+          "root": "#ffedc9", "band": "#f1f4f7", "wrong": "#b3261e"}
 _DARK = {"page": "#14191f", "ink": "#e4e9ee", "quiet": "#9aa8b5", "line": "#2b343d", "busy": "#55636f", "root": "#4a3c17",
          "band": "#1c242c", "wrong": "#ff8a80"}
 
