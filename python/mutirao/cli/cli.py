@@ -73,12 +73,11 @@ class Parser(argparse.ArgumentParser):
 
     def _said_of_unknown(self, argument: str) -> str:
         """What is near among the command's own; else which command knows it."""
-        own = Command((), self)
+        whole = own = Command((), self)
         for word in self._given:
             own = next((child for child in own.children if child.words[-1] == word), own)
         option = argument.partition("=")[0]
-        elsewhere = [" ".join(each.words) for each in Command((), make_parser()).all_below()
-                     if option in each.parser._option_string_actions]
+        elsewhere = [" ".join(each.words) for each in whole.all_below() if option in each.parser._option_string_actions]
         has = "has" if len(elsewhere) == 1 else "have"
         owners = (f": {' '.join(own.words)} has none, {' and '.join(elsewhere[:2])} {has}"
                   if elsewhere and own.words else "")
@@ -138,6 +137,16 @@ def make_parser(names: Iterable[str] = COMMANDS) -> Parser:
     return parser
 
 
+def _parsed(words: Sequence[str]) -> argparse.Namespace:
+    """Loads the command that is asked for alone, unless something is wrong: then what the others know helps."""
+    if words[0] in COMMANDS:
+        try:
+            return make_parser(words[:1]).parse_args(words)
+        except UsageError:
+            pass
+    return make_parser().parse_args(words)
+
+
 def add_commands(parser: Parser, names: Iterable[str]) -> None:
     common = Parser(add_help=False)
     common.add_argument("--json", action="store_true", help="print JSON")
@@ -171,9 +180,7 @@ def _end_on(signal_number: int, _frame) -> NoReturn:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     def command() -> int:
-        words = _as_options(list(sys.argv[1:] if arguments is None else arguments))
-        only = words[:1] if words[0] in COMMANDS else COMMANDS  # the others would only take time to load
-        parsed = make_parser(only).parse_args(words)
+        parsed = _parsed(_as_options(list(sys.argv[1:] if arguments is None else arguments)))
         return parsed.run(parsed)
 
     return exit_code_of(command)
