@@ -9,11 +9,11 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mutirao.base.errors import Failure, UsageError
+from mutirao.base.errors import UsageError
 from mutirao.base.tables import BEST, BOUND, Table, text_table
-from mutirao.base.user_files import why
+from mutirao.base.user_files import why, write_file
 from mutirao.measure.circumstances import busy_remarks
-from mutirao.pages.html import Page, listed, section, soft, wide_table, written
+from mutirao.pages.html import Page, listed, section, soft, wide_table
 from mutirao_studies.account import command_of, left_out_lines
 
 STYLE = Path(__file__).with_name("studies.css").read_text(encoding="utf-8")
@@ -161,13 +161,10 @@ def write_files(document: Document, folder: Path) -> list[Path]:
     """The page and the raw values, named after the study, and its image."""
     page = page_of(document)
     path = folder / f"{document.result['study']}.html"
-    files = [written(path, str(page)), written(path.with_suffix(".json"), json.dumps(page.values, indent=2) + "\n")]
+    files = [write_file(path, str(page)),
+             write_file(path.with_suffix(".json"), json.dumps(page.values, indent=2) + "\n")]
     if document.image:
-        try:
-            path.with_suffix(".png").write_bytes(document.image)
-        except OSError as error:
-            raise Failure(f"cannot write {error.filename}: {error.strerror}") from None
-        files.append(path.with_suffix(".png"))
+        files.append(write_file(path.with_suffix(".png"), document.image))
     return files
 
 

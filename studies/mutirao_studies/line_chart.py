@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from mutirao.base.units import duration, size
-from mutirao.explain.scatter import axis_text, scale, time_label
+from mutirao.pages.svg import axis_text, scale, time_label
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 24, 26
 _ALMOST = 1.0001  # powers of ten are not exact

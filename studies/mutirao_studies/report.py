@@ -6,7 +6,8 @@ from html import escape
 from pathlib import Path
 
 from mutirao import __version__
-from mutirao.pages.html import warnings, whole_page, written
+from mutirao.base.user_files import write_file
+from mutirao.pages.html import warnings, whole_page
 from mutirao_studies.document import STYLE
 
 FILE = "report.html"
@@ -27,7 +28,7 @@ class Part:
 
 
 def write_report(parts: Sequence[Part], made: str, folder: Path) -> Path:
-    return written(folder / FILE, make_report(parts, made))
+    return write_file(folder / FILE, make_report(parts, made))
 
 
 def make_report(parts: Sequence[Part], made: str) -> str:

@@ -44,13 +44,22 @@ SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -signal
 
 @each_mpi
 @pytest.mark.parametrize("number, code", SIGNALS)
-def test_interrupted_run_leaves_nothing(surroundings, mpi, number, code, token):
-    process = start(surroundings, mpi, "sleep 600; true", token)
+@pytest.mark.parametrize("in_lab", [False, True], ids=["here", "in the lab"])
+def test_interrupted_run_leaves_nothing(surroundings, tmp_path, mpi, number, code, in_lab, token):
+    """A lab's router has its socket's path among its arguments, the agents have the token."""
+    (tmp_path / "pair.csv").write_text("0,20\n20,0\n")
+    runtime = tmp_path / "runtime"
+    runtime.mkdir()
+    process = start({**surroundings, "XDG_RUNTIME_DIR": str(runtime)}, mpi, "sleep 600; true", token,
+                    *(["--lab", str(tmp_path / "pair.csv")] if in_lab else []))
+    assert bool(processes_with(str(runtime))) == in_lab, "is there a router?"
     process.send_signal(number)
     assert process.wait(SECONDS) == code
-    if number == signal.SIGKILL:  # its ranks are told so by the kernel
-        wait_until(lambda: processes_with(token) == [])
+    if in_lab or number == signal.SIGKILL:  # its ranks are told so by the kernel
+        wait_until(lambda: processes_with(token) == [] and processes_with(str(runtime)) == [])
     assert processes_with(token) == []
+    if number != signal.SIGKILL:
+        assert list(runtime.rglob("*.sock")) == []
 
 
 @each_mpi
@@ -135,20 +144,3 @@ def test_orphaned_segments_of_mpi_libraries_are_removed(tmp_path):
     memory.close()
     remove_orphaned_segments(since, tmp_path)
     assert not held.exists()
-
-
-@each_mpi
-@pytest.mark.parametrize("number, code", SIGNALS)
-def test_run_in_the_lab_leaves_nothing(surroundings, tmp_path, mpi, number, code, token):
-    """The router has its socket's path among its arguments, the agents have the token."""
-    (tmp_path / "pair.csv").write_text("0,20\n20,0\n")
-    runtime = tmp_path / "runtime"
-    runtime.mkdir()
-    process = start({**surroundings, "XDG_RUNTIME_DIR": str(runtime)}, mpi, "sleep 600; true",
-                    token, "--lab", str(tmp_path / "pair.csv"))
-    assert processes_with(str(runtime)), "no router"
-    process.send_signal(number)
-    assert process.wait(SECONDS) == code
-    wait_until(lambda: processes_with(token) == [] and processes_with(str(runtime)) == [])
-    if number != signal.SIGKILL:
-        assert list(runtime.rglob("*.sock")) == []

@@ -55,8 +55,8 @@ def test_long_lines_are_wrapped_between_words_on_a_terminal_alone(monkeypatch, c
     assert " ".join(" ".join(shown[1:]).split()) == " ".join(lines[1].split())
 
 
-def test_parameters_can_be_broken_between_them_alone(mutirao):
-    for line in mutirao("show").stdout.splitlines():
+def test_parameters_can_be_broken_between_them_alone(typed):
+    for line in typed("show").stdout.splitlines():
         assert max(map(len, line.split())) <= 60, line
 
 

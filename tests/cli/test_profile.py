@@ -217,8 +217,8 @@ def test_on_one_host_what_goes_on_inside_is_all():
     assert counterpart("broadcast", "chain", 8, 2) is None
 
 
-def test_every_format_is_offered(mutirao):
-    offered = mutirao("profile", "export", "--help").stdout
+def test_every_format_is_offered(typed):
+    offered = typed("profile", "export", "--help").stdout
     assert all(name in offered for name in (*FORMATS, "json"))
 
 

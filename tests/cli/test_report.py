@@ -91,16 +91,16 @@ def test_writes_one_page_that_stands_alone(mutirao, tmp_path):
                    " cost); 83 of 100 collective calls ran by its algorithms, 13 of them on probe"}
 
 
-def test_draws_the_last_run_and_explain_points_there(mutirao, tmp_path):
+def test_draws_the_last_run_and_explain_points_there(typed, tmp_path):
     state = tmp_path / "state" / "mutirao"
     state.mkdir(parents=True)
     (state / "last-run.json").write_text(json.dumps(REPORT))
-    assert mutirao("explain", "--page").returncode == 0
+    assert typed("explain", "--page").returncode == 0
     assert "MPI_COMM_WORLD" in (tmp_path / "mutirao-report.html").read_text()
-    assert mutirao("explain").stdout.splitlines()[-1] == (
+    assert typed("explain").stdout.splitlines()[-1] == (
         "reasons: mutirao explain --all; with pictures: mutirao explain --page")
     (tmp_path / "a report.json").write_text(json.dumps(REPORT))
-    assert mutirao("explain", "a report.json").stdout.splitlines()[-1] == (
+    assert typed("explain", "a report.json").stdout.splitlines()[-1] == (
         "reasons: mutirao explain --all 'a report.json'; with pictures: mutirao explain --page 'a report.json'")
 
 
@@ -139,7 +139,7 @@ def with_account(calls=70, waited=(), start_ms=0.0, **account):
             "communicators": [{**COMMUNICATOR, "calls": 10 + calls, "adaptation": followed, "classes": [of_class]}]}
 
 
-def test_saved_in_all_is_the_sum_by_hand(mutirao, tmp_path):
+def test_saved_in_all_is_the_sum_by_hand(typed, tmp_path):
     """20 calls that were 1.5 ms shorter, 50 that were 0.4 ms longer; and 16 that were 8.05 ms shorter. 13 probes
     took 1.3 ms longer, the start 1.75 ms; errors of 2.5 and 3.2 ms that know nothing of each other are 4.061 ms."""
     account = account_of(all_classes(MEASURED))
@@ -154,7 +154,7 @@ def test_saved_in_all_is_the_sum_by_hand(mutirao, tmp_path):
             " cost); 108 of 143 collective calls ran by its algorithms, 13 of them on probe")
     file = tmp_path / "report.json"
     file.write_text(json.dumps(both))
-    assert mutirao("explain", file).stdout.splitlines()[0] == line
+    assert typed("explain", file).stdout.splitlines()[0] == line
     page = text_of(make_page(both, None))
     assert ("mutirao: 1.25 ± 0.01 times faster in collectives, 135.8 ms saved on each rank (measured, net of what it"
             " cost). 108 calls ran by algorithms of mutirao’s, 13 of them on probe. Their calls saved 138.8 ms ±"

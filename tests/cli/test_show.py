@@ -16,13 +16,13 @@ def parsed(answer):
     return json.loads(answer.stdout)
 
 
-def test_algorithms(mutirao):
-    rows = parsed(mutirao("show", "--json"))
+def test_algorithms(typed):
+    rows = parsed(typed("show", "--json"))
     names = {f"{row['collective']}/{row['name']}" for row in rows}
     assert {"broadcast/native", "broadcast/tree", "scan/native"} <= names
-    table = mutirao("show", "algorithms").stdout
+    table = typed("show", "algorithms").stdout
     assert all(name in table for name in names)
-    of_one = parsed(mutirao("show", "broadcast", "--json"))
+    of_one = parsed(typed("show", "broadcast", "--json"))
     assert of_one == [row for row in rows if row["collective"] == "broadcast"]
 
 

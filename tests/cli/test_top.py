@@ -278,7 +278,6 @@ def test_another_size_is_drawn_at_once(window):
     """Long before the next frame is due. Catches sizes that are asked for once."""
     window.wait_for("q quit")
     window.resize(40, 130)
-    window.process.send_signal(signal.SIGWINCH)
     window.wait_for(r"recent.*spanning tree\x1b")
     window.type("q")
     assert window.process.wait(20) == 0

@@ -12,31 +12,6 @@ MOST_MEDIANS = 10
 HARDLY_LATE_MS = 20
 PROBE = [sys.executable, udp_probe.__file__]
 
-_BURST_RECEIVER = """
-import socket, struct, sys
-own = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-own.setsockopt(socket.SOL_SOCKET, 35, 1)
-own.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
-own.bind(("0.0.0.0", 7078)); own.settimeout(5)
-print("ready", flush=True)
-numbers, stamps = [], []
-try:
-    while len(numbers) < int(sys.argv[1]):
-        message, ancillary, _, _ = own.recvmsg(2048, 64)
-        numbers.append(struct.unpack_from("!I", message)[0])
-        stamps.append(struct.unpack("@qq", ancillary[0][2]))
-except TimeoutError:
-    pass
-print(numbers, [s * 10**9 + n for s, n in stamps], flush=True)
-"""
-
-_BURST_SENDER = """
-import socket, struct, sys
-own = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-for number in range(int(sys.argv[2])):
-    own.sendto(struct.pack("!I", number) + bytes(1396), (sys.argv[1], 7078))
-"""
-
 
 @contextmanager
 def running(lab, host, argv):
@@ -75,11 +50,3 @@ def least_round_trip_ms(lab, a, b, asked_ms):
     while len(found) < MOST_MEDIANS and (not found or found[-1] > asked_ms + HARDLY_LATE_MS):
         found.append(round_trip_ms(lab, a, b))
     return min(found)
-
-
-def burst(lab, a, b, packets):
-    """Numbers and arrival times (ns) of 1400-byte packets sent at once, as they arrived."""
-    with running(lab, b, [sys.executable, "-c", _BURST_RECEIVER, str(packets)]) as receiver:
-        output_of(lab, a, [sys.executable, "-c", _BURST_SENDER, address_of(lab, b), str(packets)])
-        numbers, stamps = receiver.stdout.readline().split("] [")
-    return json.loads(numbers + "]"), json.loads("[" + stamps)

@@ -11,7 +11,7 @@ from mutirao.measure.measure import Contender, Workload, measure
 from mutirao.measure.profile import Fabric, Profile, Row
 from mutirao.run.mpis import found_mpis
 
-ONE_WAY_MS = 100  # a scheduler may keep a rank waiting for some 10 ms
+ONE_WAY_MS = 60  # a scheduler may keep a rank waiting for some 10 ms
 HOSTS = Fabric(1, 4, 4, (ONE_WAY_MS * 1000.0,) * 6, "", "")
 # Each row: candidate, its collective, and how many times the way it takes.
 WAYS = {"flat": ("broadcast", 1), "chain": ("broadcast", 3), "ring": ("allgather", 3),

@@ -34,6 +34,7 @@ BAD = [
     pytest.param("0,inf\n1,0\n", ", line 1, column 2", "not a number", id="infinite"),
     pytest.param("s,x,y\nx,0,1\ny,-2,0\n", ", line 3, column 2", "negative", id="with names"),
     pytest.param("s,x,y\ny,0,1\nx,2,0\n", ", line 2, column 1", "named", id="names in another order"),
+    pytest.param("s,x,y,z\nx,0,1,2\n,1,0,2\nz,2,2,0\n", ", line 3, column 1", "named ''", id="a name missing"),
     pytest.param("", "", "no matrix", id="nothing"), pytest.param("# nothing\n", "", "no matrix", id="a comment alone"),
     pytest.param("s,x,y,z\n0,1\n1,0\n", "", "square", id="more names than rows"),
     pytest.param("x,x\n0,1\n1,0\n", "", "named 'x'", id="a name twice"),

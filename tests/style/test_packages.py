@@ -1,6 +1,7 @@
 """The packages of the command line and of the studies: which may import which, and that none does so round about."""
 
 import ast
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
@@ -13,8 +14,13 @@ STUDIES = ROOT / "studies" / "mutirao_studies"
 HAS_A_COMMAND_LINE = {STUDIES / "__main__.py", STUDIES / "bars" / "__main__.py", *(STUDIES / "commands").glob("*.py")}
 
 
+@cache
 def imported(path):
     """The modules that it imports, anywhere in it; of packages also what is taken from them."""
+    return list(_imported(path))
+
+
+def _imported(path):
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)

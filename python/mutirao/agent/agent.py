@@ -42,11 +42,15 @@ def make_key(path: Path) -> None:
         file.write(secrets.token_hex(32) + "\n")
 
 
+def host_names(host_file: str) -> list[str]:
+    """In the order of its lines, each of which begins with one; # begins a comment."""
+    lines = [line.split("#")[0].split() for line in host_file.splitlines()]
+    return [line[0] for line in lines if line]
+
+
 def this_host(hosts: Path) -> int:
     """The number of the only line of the host file that names this host."""
-    lines = [line.split("#")[0].split() for line in read_text(hosts).splitlines()]
-    names = [line[0] for line in lines if line]
-    own = [number for number, name in enumerate(names) if _is_this_host(name)]
+    own = [number for number, name in enumerate(host_names(read_text(hosts))) if _is_this_host(name)]
     if len(own) != 1:
         what = "no line names" if not own else f"{len(own)} lines name"
         raise UsageError(f"{hosts}: {what} this host: say which is meant with --self")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mutirao.agent.agent import PROGRAM
+from mutirao.agent.agent import PROGRAM, host_names
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.tools import ask, built
 from mutirao.lab.control import lab_names
@@ -177,8 +177,7 @@ def _names_in_host_file(pid: int) -> list[str]:
     """Of a standing agent, if they differ; a job's agents know addresses only."""
     try:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
-        lines = Path(words[words.index("--hosts") + 1]).read_text(encoding="utf-8").splitlines()
+        names = host_names(Path(words[words.index("--hosts") + 1]).read_text(encoding="utf-8"))
     except (OSError, ValueError, IndexError):
         return []
-    names = [line.split()[0] for line in (line.split("#")[0] for line in lines) if line.strip()]
     return names if len(set(names)) == len(names) else []

@@ -30,11 +30,13 @@ def duration(us: float | None) -> str:
 
 
 def spoken(seconds: float) -> str:
-    """Of work that people wait for: 60 s, 30 min, 3 h 03 min."""
+    """Of what people wait for or remember: 60 s, 30 min, 3 h 03 min, 4 days."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60:02} min"
+    if minutes < 100:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60:02} min" if minutes < 48 * 60 else f"{minutes / 1440:.0f} days"
 
 
 def size(count_bytes: int) -> str:
@@ -43,6 +45,11 @@ def size(count_bytes: int) -> str:
         if count_bytes >= factor and count_bytes % factor == 0:
             return f"{count_bytes // factor} {unit}"
     return f"{count_bytes} B"
+
+
+def memory(count_bytes: float) -> str:
+    """Of what is hardly ever round: 9.1 MiB, 3.5 GiB."""
+    return f"{count_bytes / (1 << 30):.1f} GiB" if count_bytes >= 1 << 30 else f"{count_bytes / (1 << 20):.1f} MiB"
 
 
 def rate(bytes_per_us: float) -> str:

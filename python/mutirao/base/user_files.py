@@ -32,11 +32,19 @@ def read_json(path: Path) -> Any:
     return parse_json(read_text(path), path)
 
 
-def write_text(path: Path, text: str) -> None:
+def write_file(path: Path, content: str | bytes) -> Path:
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {why(error)}") from None
+    return path
+
+
+def print_or_write(text: str, file: Path | None) -> None:
+    if file is None:
+        print(text, end="")
+    else:
+        write_file(file, text)
 
 
 def check_writable(what: str, path: Path) -> None:

@@ -6,9 +6,9 @@ import math
 import zlib
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from html import escape
 
 from mutirao.base.units import counted, size
+from mutirao.pages.svg import shape, text
 
 _WIDTH, _TOP, _LEGEND, _BOTTOM, _RIGHT = 1120, 108, 70, 48, 96  # px, as all that follows
 _LEAST_LABEL, _LEAST_ROW_LINE = 12, 6
@@ -18,8 +18,8 @@ _MOST_ARROWHEADS, _MOST_MESSAGES = 300, 2000
 # for all further hops.
 _HOPS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a4fbf", "#555555"]
 _HOPS_ON_DARK = ["#4aa8e0", "#ef8a4a", "#2fc79b", "#e0a0c4", "#f0b93a", "#8fd0f5", "#a98be0", "#9aa4ad"]
-_LIGHT = {"page": "#ffffff", "ink": "#1c2733", "quiet": "#52606d", "line": "#e3e8ed", "busy": "#b8c4d0", "root": "#ffedc9",
-          "band": "#f1f4f7", "wrong": "#b3261e"}
+_LIGHT = {"page": "#ffffff", "ink": "#1c2733", "quiet": "#52606d", "line": "#e3e8ed", "busy": "#b8c4d0",
+          "root": "#ffedc9", "band": "#f1f4f7", "wrong": "#b3261e"}
 _DARK = {"page": "#14191f", "ink": "#e4e9ee", "quiet": "#9aa8b5", "line": "#2b343d", "busy": "#55636f", "root": "#4a3c17",
          "band": "#1c242c", "wrong": "#ff8a80"}
 
@@ -128,28 +128,29 @@ class _Picture:
         return f"host {self._host_of[rank]}, {rank}" if first else str(rank)
 
     def _heading(self) -> Iterator[str]:
-        yield _text(16, 28, self._shown["title"], 'font-size="17" font-weight="600"')
+        yield text("", 16, 28, self._shown["title"], font_size=17, font_weight=600)
         facts = f"{counted(self._ranks, 'rank')}, {counted(len(self._messages), 'message')}, " + (
             "stuck: some steps never run" if self._stuck
             else f"complete after {self._ms(self._shown['predicted_us'])} ms (predicted)")
         if len(self._drawn) < len(self._messages):
             facts += f"; drawn: {counted(len(self._drawn), 'message')}, of those first and last between two ranks"
-        yield _text(16, 48, facts, f'class="{"wrong" if self._stuck else "quiet"}"')
+        yield text("wrong" if self._stuck else "quiet", 16, 48, facts)
 
     def _legend(self) -> Iterator[str]:
         most = max(self._hops, default=0)
-        entries = [(self._stroke(hops, 2) + self._marker(hops), counted(hops, "hop") + (
-            " or more" if hops == len(_HOPS) < most else "")) for hops in range(1, min(most, len(_HOPS)) + 1)]
-        if most:
-            entries.append(('class="busy" stroke-width="4"', "first to last step"))
         at = 16.0
-        for attributes, name in entries:
-            yield _line(at, _LEGEND, at + 22, _LEGEND, attributes)
-            yield _text(at + 28, _LEGEND + 4, name)
+        for hops in range(1, min(most, len(_HOPS)) + 1):
+            name = counted(hops, "hop") + (" or more" if hops == len(_HOPS) < most else "")
+            yield self._arrow(hops, at, _LEGEND, at + 22, _LEGEND, width=2)
+            yield text("", at + 28, _LEGEND + 4, name)
             at += 42 + 7 * len(name)
+        if most:
+            yield _line("busy", at, _LEGEND, at + 22, _LEGEND, stroke_width=4)
+            yield text("", at + 28, _LEGEND + 4, "first to last step")
+            at += 168
         if self._root is not None:
-            yield f'<rect class="root" x="{at:.1f}" y="{_LEGEND - 6}" width="22" height="12"/>'
-            yield _text(at + 28, _LEGEND + 4, "root")
+            yield shape("rect", "root", x=at, y=_LEGEND - 6, width=22, height=12)
+            yield text("", at + 28, _LEGEND + 4, "root")
 
     def _bands(self) -> Iterator[str]:
         """Behind the ranks of every other host."""
@@ -157,39 +158,37 @@ class _Picture:
             yield self._band(self._host_of.index(host), self._host_of.count(host), "band")
 
     def _band(self, first: int, rows: int, kind: str) -> str:
-        return (f'<rect class="{kind}" x="8" y="{self._y(first) - self._row / 2:.1f}" width="{_WIDTH - 16}"'
-                f' height="{self._row * rows:.1f}" rx="4"/>')
+        top = self._y(first) - self._row / 2
+        return shape("rect", kind, x=8, y=top, width=_WIDTH - 16, height=self._row * rows, rx=4)
 
     def _axis(self) -> Iterator[str]:
         step = _tick_step(self._span_us / 1000)
         decimals = max(0, -math.floor(math.log10(step)))
         for i in range(math.floor(self._span_us / 1000 / step * (1 + 1e-9)) + 1):
             at = self._x(i * step * 1000)
-            yield _line(at, _TOP - 4, at, self._end() + 4, 'class="line"')
+            yield _line("line", at, _TOP - 4, at, self._end() + 4)
             for y in (_TOP - 9, self._end() + 18):
-                yield _text(at, y, f"{i * step:.{decimals}f}", 'class="quiet" text-anchor="middle" font-size="11"')
-        yield _text((self._left + _WIDTH - _RIGHT) / 2, self._end() + 36, "time since all ranks entered, ms",
-                    'class="quiet" text-anchor="middle"')
-        yield _text(_WIDTH - 12, _LEGEND + 4, "complete at, ms", 'class="quiet" text-anchor="end"')
+                yield text("quiet", at, y, f"{i * step:.{decimals}f}", text_anchor="middle", font_size=11)
+        yield text("quiet", (self._left + _WIDTH - _RIGHT) / 2, self._end() + 36, "time since all ranks entered, ms",
+                   text_anchor="middle")
+        yield text("quiet", _WIDTH - 12, _LEGEND + 4, "complete at, ms", text_anchor="end")
 
     def _rank(self, rank: int) -> Iterator[str]:
         done_us, y = self._done_us[rank], self._y(rank)
         if rank == self._root:
             yield self._band(rank, 1, "root")
         if self._row >= _LEAST_ROW_LINE:
-            yield _line(self._x(0), y, self._x(self._span_us), y, 'class="line"')
+            yield _line("line", self._x(0), y, self._x(self._span_us), y)
         end_us = self._span_us if done_us is None else done_us
         first_us = self._first_us.get(rank, self._span_us)
         if first_us < end_us:
-            yield _line(self._x(first_us), y, self._x(end_us), y,
-                        f'class="busy" stroke-width="{min(4, self._row / 4):.1f}"')
+            yield _line("busy", self._x(first_us), y, self._x(end_us), y, stroke_width=min(4, self._row / 4))
         if self._row_of[rank] % max(1, math.ceil(_LEAST_LABEL / self._row)) == 0 or rank == self._root:
             font = min(max(self._row - 2, 10), 12)
-            attributes = f'text-anchor="end" font-size="{font:.1f}"'
-            yield _text(self._left - 12, y + font * 0.36, self._label(rank),
-                        attributes + (' font-weight="700"' if rank == self._root else ""))
-            yield _text(_WIDTH - 12, y + font * 0.36, "never" if done_us is None else self._ms(done_us),
-                        attributes + f' class="{"wrong" if done_us is None else "quiet"}"')
+            yield text("", self._left - 12, y + font * 0.36, self._label(rank), text_anchor="end", font_size=font,
+                       font_weight=700 if rank == self._root else 400)
+            yield text("wrong" if done_us is None else "quiet", _WIDTH - 12, y + font * 0.36,
+                       "never" if done_us is None else self._ms(done_us), text_anchor="end", font_size=font)
 
     @cached_property
     def _first_us(self) -> dict[int, float]:
@@ -205,22 +204,16 @@ class _Picture:
         many = len(self._drawn) > _MOST_ARROWHEADS
         for i in sorted(self._drawn, key=lambda i: -self._hops[i]):
             each, hops = self._messages[i], self._hops[i]
-            style = self._stroke(hops, 0.9) + ' stroke-opacity="0.7"' if many else self._stroke(hops, 1.6) + self._marker(hops)
             what = (f"{each['from']} to {each['to']}: {size(each['length_bytes'])}, {self._ms(each['start_us'])} to"
                     f" {self._ms(each['arrive_us'])} ms")
-            yield (f"<g><title>{what}</title>" + _line(self._x(each["start_us"]), self._y(each["from"]),
-                                                       self._x(each["arrive_us"]), self._y(each["to"]), style) + "</g>")
+            ends = self._x(each["start_us"]), self._y(each["from"]), self._x(each["arrive_us"]), self._y(each["to"])
+            yield f"<g><title>{what}</title>{self._arrow(hops, *ends, width=0.9 if many else 1.6, headless=many)}</g>"
 
-    def _stroke(self, hops: int, width: float) -> str:
-        return f'class="hop{min(hops, len(_HOPS)) - 1}" stroke-width="{width}"'
-
-    def _marker(self, hops: int) -> str:
-        return f' marker-end="url(#{self._name}-{min(hops, len(_HOPS)) - 1})"'
-
-
-def _text(x: float, y: float, content: str, attributes: str = "") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" {attributes}>{escape(content)}</text>'
+    def _arrow(self, hops: int, *ends: float, width: float, headless: bool = False) -> str:
+        kind = min(hops, len(_HOPS)) - 1
+        head = {"stroke_opacity": 0.7} if headless else {"marker_end": f"url(#{self._name}-{kind})"}
+        return _line(f"hop{kind}", *ends, stroke_width=width, **head)
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, attributes: str) -> str:
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" {attributes}/>'
+def _line(style: str, x1: float, y1: float, x2: float, y2: float, **more: float | str) -> str:
+    return shape("line", style, x1=x1, y1=y1, x2=x2, y2=y2, **more)

@@ -3,15 +3,13 @@ communicator, the network, each ruling, each candidate."""
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 from mutirao.base.units import counted, duration, rate
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.catalogue.predicted import NATIVE
-from mutirao.catalogue.tree_text import draw_tree
 from mutirao.explain.choices import measured, predicted_us
-from mutirao.explain.saved import AS_FAST, account_of, own_calls, start_us, total_of
-from mutirao.explain.trees import edges_of, host_and_site, host_name, regions_of, trees_run
+from mutirao.explain.saved import AS_FAST, START_PARTS, account_of, own_calls, start_us, total_of
+from mutirao.explain.trees import host_name, regions_of, trees_shown
 
 _MOST_CHANGES = 30
 _MOST_HOSTS = 8
@@ -43,11 +41,6 @@ def head(report: dict, with_verdict: bool = False) -> Iterator[str]:
     yield from _start(report.get("start") or {})
 
 
-_START_PARTS = (("twin_ms", "to make private communicators"), ("agreed_ms", "in calls, for other ranks' votes"),
-                ("waited_ms", "in MPI_Init, to learn the network (start=wait)"),
-                ("finalize_ms", "in MPI_Finalize"))
-
-
 def _run(run: dict) -> str:
     """The program, when it ended, and how if that was no success."""
     when = run.get("written", "").replace("T", " ").replace("Z", " UTC")
@@ -65,7 +58,7 @@ def _start(start: dict) -> Iterator[str]:
     if start.get("native_reason"):
         yield f"All calls are left to the MPI library: {start['native_reason']}"
     elif start:
-        parts = [f"{duration(start[name] * 1000)} {what}" for name, what in _START_PARTS if start.get(name)]
+        parts = [f"{duration(start[name] * 1000)} {what}" for name, what in START_PARTS.items() if start.get(name)]
         yield f"start: {duration(start_us(start))}" + (f": {', '.join(parts)}" if parts else "")
         if start.get("introduced_ms"):
             yield (f"  beside the program: all ranks known here"
@@ -101,9 +94,17 @@ def extent(communicator: dict) -> str:
     return line
 
 
+def who_took_calls(communicator: dict) -> str:
+    reason = communicator.get("reason")
+    if communicator.get("state") == "native":
+        return f"left to the MPI library: {reason or 'no reason given'}"
+    return f"handled by mutirao: {reason}" if reason else "left to the MPI library so far: its ranks had not agreed"
+
+
 def about(communicator: dict) -> Iterator[str]:
     """Who took its calls, how it followed its network, and what was known of that."""
-    yield f"  {_state(communicator)}"
+    calls = "" if communicator.get("state") == "native" else f"; {counted(communicator.get('calls', 0), 'call')}"
+    yield f"  {who_took_calls(communicator)}{calls}"
     yield from _hosts(communicator.get("host_names") or [], communicator.get("hosts", 0))
     if communicator.get("profile"):
         yield f"  profile: {communicator['profile']}"
@@ -128,24 +129,13 @@ def _hosts(names: Sequence[str], hosts: int) -> Iterator[str]:
 def _communicator(communicator: dict) -> Iterator[str]:
     yield title(communicator)
     yield from about(communicator)
-    yield from _trees(communicator)
+    for tree in trees_shown(communicator):
+        yield f"  the tree {tree.what}; its links with their one-way latencies:"
+        yield from (f"    {line}" for line in tree.lines(communicator))
     for of_class in by_collective(communicator.get("classes", ())):
         yield ""
         yield from _class(of_class)
     yield from _changes(communicator)
-
-
-def _trees(communicator: dict) -> Iterator[str]:
-    """Those that calls went over; where none did, the one that is kept for the network's news."""
-    latency_us, label = communicator["latency_us"], partial(host_and_site, communicator)
-    shown = trees_run(communicator)
-    for tree in shown:
-        yield f"  tree of {tree.title}, with the one-way latency of each link at the end:"
-        yield from (f"    {line}" for line in draw_tree(edges_of(tree.parents), latency_us, label,
-                                                        tree.root))
-    if communicator["tree"] and not shown:
-        yield "  minimum spanning tree of the hosts, over which no call went, with one-way latencies:"
-        yield from (f"    {line}" for line in draw_tree(communicator["tree"], latency_us, label))
 
 
 def _changes(communicator: dict) -> Iterator[str]:
@@ -171,16 +161,6 @@ def choice_line(change: dict) -> str:
     elif change.get("another_tree"):
         to = "the same over another tree"
     return f"{class_title(change)}: {change['from']} -> {to}"
-
-
-def _state(communicator: dict) -> str:
-    calls = counted(communicator.get("calls", 0), "call")
-    reason = communicator.get("reason")
-    if communicator.get("state") == "native":
-        return f"left to the MPI library: {reason or 'no reason given'}"
-    if not reason:
-        return f"left to the MPI library so far: {calls} before its ranks had agreed"
-    return f"handled by mutirao: {reason}; {calls}"
 
 
 def _first_ruling(communicator: dict) -> Iterator[str]:

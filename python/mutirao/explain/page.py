@@ -1,12 +1,10 @@
 """The report of a run as one HTML page that needs nothing beside itself."""
 
 from collections.abc import Iterable
-from functools import partial
 from html import escape
 from pathlib import Path
 
 from mutirao.base.units import counted, duration
-from mutirao.catalogue.tree_text import draw_tree
 from mutirao.explain.choices import Choice, choice_of
 from mutirao.explain.full import about, as_far_as_counted, by_collective, class_title, extent, forgotten, head, title
 from mutirao.explain.report_file import with_file
@@ -14,7 +12,7 @@ from mutirao.explain.rulings import colours_of, events, timeline
 from mutirao.explain.saved import Account, Total, account_of, all_classes, total_of
 from mutirao.explain.scatter import points_of, scatter, within_twice
 from mutirao.explain.site_map import groups_of, least_us, site_map
-from mutirao.explain.trees import edges_of, host_and_site, regions_of, trees_run
+from mutirao.explain.trees import regions_of, trees_shown
 from mutirao.pages.html import Page, details, judged, legend, listed, section, soft, table, wide_table
 
 _MOST_SITES_IN_TABLE = 12
@@ -161,18 +159,14 @@ def _map(communicator: dict) -> list[str]:
         return [heading, soft("All its ranks are on one host: there are no links to draw.")]
     if not communicator.get("tree"):
         return [heading, soft("Its network was not known when the program ended.")]
-    trees = [(f"over which {counted(tree.calls, 'call')} went: {tree.title}", edges_of(tree.parents),
-              tree.root) for tree in trees_run(communicator)]
     parts = [heading, soft("Circles are hosts, in the colours of their sites; the thick links are the"
                            " tree, with one-way latencies where there is room.")]
     if regions := regions_of(communicator):
         parts.append(soft(f"Regions, of sites near each other: {regions}."))
-    for which, edges, root in trees or [("over which no call went: the minimum spanning tree",
-                                         communicator["tree"], None)]:
-        text = "\n".join(draw_tree(edges, communicator["latency_us"],
-                                   partial(host_and_site, communicator), root))
-        parts += [soft(f"The tree {which}."),
-                  f'<figure class="scroll">{site_map(communicator, edges)}</figure>',
+    for tree in trees_shown(communicator):
+        text = "\n".join(tree.lines(communicator))
+        parts += [soft(f"The tree {tree.what}."),
+                  f'<figure class="scroll">{site_map(communicator, tree.edges)}</figure>',
                   details("The tree as text", f"<pre>{escape(text)}</pre>")]
     return [*parts, *_latencies(communicator)]
 

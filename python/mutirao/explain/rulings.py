@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import groupby
 
 from mutirao.base.units import counted
 from mutirao.catalogue.predicted import NATIVE
 from mutirao.explain.full import change_line, class_title
+from mutirao.pages.svg import shape, text
 
 _FORGOTTEN = "no longer remembered"
 # Colours of the style sheet; algorithms beyond the last one's share that.
@@ -64,9 +64,8 @@ def colours_of(classes: Iterable[dict]) -> dict[str, str]:
 def _bar(period: Period, colours: dict[str, str], x: Callable[[int], float], y: float,
          height: float) -> str:
     begin, end = x(period.first_call), x(period.end_call)
-    style = colours[period.kind] + ("" if period.settled else " dim")
-    return (f'<rect class="{style}" x="{begin:.1f}" y="{y:.1f}" width="{max(end - begin - 1, 0.8):.1f}"'
-            f' height="{height:.1f}"><title>{escape(str(period))}</title></rect>')
+    return shape("rect", colours[period.kind] + ("" if period.settled else " dim"), str(period), x=begin, y=y,
+                 width=max(end - begin - 1, 0.8), height=height)
 
 
 def events(communicator: dict) -> list[tuple[int, str]]:
@@ -115,22 +114,21 @@ def _strip(communicator: dict, lanes: Sequence[tuple[str, Sequence[Period]]], mo
         parts += _lane(title, held, _TOP + _LANE * number, x, colours)
     for change in _changes(communicator):
         if first <= change["call"] < last:
-            parts.append(f'<line class="bound" x1="{x(change["call"]):.1f}" x2="{x(change["call"]):.1f}"'
-                         f' y1="{_TOP - 4}" y2="{bottom}"><title>{escape(change_line(change, communicator))}</title>'
-                         "</line>")
+            at, what = x(change["call"]), change_line(change, communicator)
+            parts.append(shape("line", "bound", what, x1=at, x2=at, y1=_TOP - 4, y2=bottom))
     return "\n".join([*parts, *_axis(moments, x, bottom), "</svg>"])
 
 
 def _lane(title: str, held: Sequence[Period], top: float, x: Callable[[int], float],
           colours: dict[str, str]) -> Iterator[str]:
-    yield f'<text x="0" y="{top + 12:.1f}">{escape(title)}</text>'
+    yield text("", 0, top + 12, title)
     for period in held:
         yield _bar(period, colours, x, top + 30, 11)
     for kind, alike in groupby(held, key=lambda period: period.kind):
         together = list(alike)
         begin, end = x(together[0].first_call), x(together[-1].end_call)
         if _CHARACTER * len(kind) < end - begin:
-            yield (f'<text class="value axis" x="{begin:.1f}" y="{top + 26:.1f}">{escape(kind)}</text>')
+            yield text("value axis", begin, top + 26, kind)
 
 
 def _axis(moments: Sequence[int], x: Callable[[int], float], bottom: float) -> Iterator[str]:
@@ -139,5 +137,5 @@ def _axis(moments: Sequence[int], x: Callable[[int], float], bottom: float) -> I
     for moment in moments[:-1]:
         label = f"call {moment + 1}" if moment == moments[0] else str(moment + 1)
         if free <= x(moment) <= _WIDTH - _CHARACTER * len(label):
-            yield f'<text class="axis" x="{x(moment):.1f}" y="{bottom + 18}">{label}</text>'
+            yield text("axis", x(moment), bottom + 18, label)
             free = x(moment) + _CHARACTER * (len(label) + 2)

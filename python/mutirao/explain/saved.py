@@ -14,6 +14,9 @@ _LEAST_ERROR = 0.005  # of a ratio
 _MOST_UNKNOWN_SHARE = 0.1
 NOT_KNOWN = "whether it saved time is not known: "
 AS_FAST = "as fast as the MPI library's own"
+# What the start took of the program's time on rank 0.
+START_PARTS = {"twin_ms": "to make private communicators", "agreed_ms": "in calls, for other ranks' votes",
+               "waited_ms": "in MPI_Init, to learn the network (start=wait)", "finalize_ms": "in MPI_Finalize"}
 
 
 @dataclass(frozen=True)
@@ -86,14 +89,9 @@ class Total:
     waited_us: float  # inside calls
 
     @property
-    def cost_us(self) -> float:
-        """Beside probes."""
-        return self.start_us + self.waited_us
-
-    @property
     def net_us(self) -> float | None:
         """Saved on each rank, all costs taken off, or lost. None: it is not known."""
-        return None if self._why_unknown or self.account is None else self.account.net_us - self.cost_us
+        return None if self._why_unknown else self.account.net_us - self.start_us - self.waited_us
 
     @property
     def times_faster(self) -> float | None:
@@ -141,14 +139,9 @@ class Total:
         return f"{self.own_calls} tried out algorithms of mutirao's{longer}"
 
     @property
-    def error_us(self) -> float:
-        """Of net_us."""
-        return max(self.account.error_us, _LEAST_ERROR * self.account.took_us)
-
-    @property
     def _error(self) -> float:
         """Of times_faster."""
-        return self.error_us / self.account.took_us
+        return max(self.account.error_us / self.account.took_us, _LEAST_ERROR)
 
     @property
     def _why_unknown(self) -> str:
@@ -179,8 +172,7 @@ def total_of(report: dict) -> Total:
 
 
 def start_us(start: dict) -> float:
-    """What the start took of the program's time on rank 0; of the JSON's `start`."""
-    return 1000 * sum(start.get(f"{part}_ms", 0) for part in ("twin", "agreed", "waited", "finalize"))
+    return 1000 * sum(start.get(part, 0) for part in START_PARTS)
 
 
 def _with_error(value: float, error: float) -> str:

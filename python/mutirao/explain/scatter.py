@@ -1,7 +1,7 @@
 """What calls were predicted to take against what they took, as SVG."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -9,6 +9,7 @@ from mutirao.base.units import duration
 from mutirao.catalogue.predicted import NATIVE
 from mutirao.explain.choices import choices_of, measured, predicted_us
 from mutirao.explain.full import class_title
+from mutirao.pages.svg import axis_text, scale, shape, time_label
 
 _SIZE, _LEFT, _RIGHT, _TOP, _BOTTOM = 460, 66, 14, 14, 52
 
@@ -62,37 +63,18 @@ def scatter(points: Sequence[Point], native_style: str, own_style: str) -> str:
              f' {len(points)} algorithms; all are in the values at the end">']
     for power in range(low, high + 1):
         at, label = 10.0**power, time_label(10.0**power)
-        parts += [_grid(x(at), x(at), y(begin), y(end)), _grid(x(begin), x(end), y(at), y(at)),
+        parts += [shape("line", "grid", x1=x(at), x2=x(at), y1=y(begin), y2=y(end)),
+                  shape("line", "grid", x1=x(begin), x2=x(end), y1=y(at), y2=y(at)),
                   axis_text(_LEFT - 6, y(at) + 4, "end", label),
                   axis_text(x(at), _SIZE - _BOTTOM + 17, "middle", label)]
-    parts.append(f'<line class="bound" x1="{x(begin):.1f}" y1="{y(begin):.1f}" x2="{x(end):.1f}"'
-                 f' y2="{y(end):.1f}"><title>as predicted</title></line>')
+    parts.append(shape("line", "bound", "as predicted", x1=x(begin), y1=y(begin), x2=x(end), y2=y(end)))
     for point in points:
         style = native_style if point.native else own_style
-        at = x(point.predicted_us)
-        parts.append(f'<g class="{style}"><title>{escape(str(point))}</title><rect'
-                     f' x="{at - 0.8:.1f}" y="{y(point.high_us):.1f}" width="1.6"'
-                     f' height="{y(point.low_us) - y(point.high_us):.1f}"/>'
-                     f'<circle cx="{at:.1f}" cy="{y(point.median_us):.1f}" r="4.5"/></g>')
+        at, high = x(point.predicted_us), y(point.high_us)
+        parts += [f'<g class="{style}"><title>{escape(str(point))}</title>',
+                  shape("rect", "", x=at - 0.8, y=high, width=1.6, height=y(point.low_us) - high),
+                  shape("circle", "", cx=at, cy=y(point.median_us), r=4.5), "</g>"]
     parts += [axis_text((x(begin) + x(end)) / 2, _SIZE - 10, "middle", "predicted"),
               f'<text class="axis" transform="translate(12 {_SIZE / 2:.0f}) rotate(-90)"'
               ' text-anchor="middle">measured</text>']
     return "\n".join([*parts, "</svg>"])
-
-
-def _grid(x1: float, x2: float, y1: float, y2: float) -> str:
-    return f'<line class="grid" x1="{x1:.1f}" x2="{x2:.1f}" y1="{y1:.1f}" y2="{y2:.1f}"/>'
-
-
-def time_label(us: float) -> str:
-    """Of a round time."""
-    return duration(us).replace(".00", "").replace(".0", "")
-
-
-def scale(low: float, high: float, begin: float, end: float,
-          transform: Callable[[float], float]) -> Callable[[float], float]:
-    return lambda value: begin + (end - begin) * (transform(value) - low) / ((high - low) or 1)
-
-
-def axis_text(x: float, y: float, anchor: str, text: str) -> str:
-    return f'<text class="axis" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'

@@ -7,6 +7,7 @@ from html import escape
 
 from mutirao.base.units import counted, duration
 from mutirao.explain.trees import host_and_site, host_name
+from mutirao.pages.svg import shape, text
 
 _MOST_IN_A_RING, _MOST_LINKED = 10, 24
 _LABELLED = 70  # so long is a link that has room for its latency
@@ -111,8 +112,7 @@ def _centres(groups: Sequence[Group]) -> tuple[list[Place], float, float]:
 
 
 def _line(style: str, a: Place, b: Place, what: str) -> str:
-    return (f'<path class="{style}" d="M{a[0]:.0f} {a[1]:.0f}L{b[0]:.0f} {b[1]:.0f}">'
-            f"<title>{escape(what)}</title></path>")
+    return shape("path", style, what, d=f"M{a[0]:.1f} {a[1]:.1f}L{b[0]:.1f} {b[1]:.1f}")
 
 
 def _group(communicator: dict, group: Group, centre: Place, place: dict[int, Place], middle: Place) -> list[str]:
@@ -122,15 +122,12 @@ def _group(communicator: dict, group: Group, centre: Place, place: dict[int, Pla
         above = centre[1] <= middle[1]
         beside = group.radius + _RADIUS
         y = centre[1] - beside - 6 if above else centre[1] + beside + 16
-        parts.append(f'<text class="country" x="{centre[0]:.0f}" y="{y:.0f}">'
-                     f"{escape(group.title)}</text>")
+        parts.append(text("country", centre[0], y, group.title))
     return parts
 
 
-def circle(site: int, x: float, y: float, radius: int, text: object, what: str) -> str:
-    return (f'<circle class="site s{site}" cx="{x:.0f}" cy="{y:.0f}" r="{radius}">'
-            f"<title>{escape(what)}</title></circle>"
-            f'<text class="in-site" x="{x:.0f}" y="{y + 4:.0f}">{text}</text>')
+def circle(site: int, x: float, y: float, radius: int, inside: object, what: str) -> str:
+    return shape("circle", f"site s{site}", what, cx=x, cy=y, r=radius) + text("in-site", x, y + 4, inside)
 
 
 def _labels(communicator: dict, edges: Sequence[tuple[int, int]], groups: Sequence[Group],
@@ -139,9 +136,8 @@ def _labels(communicator: dict, edges: Sequence[tuple[int, int]], groups: Sequen
     group_of = {host: group.title for group in groups for host in group.hosts}
     for a, b in edges if len(groups) <= _MOST_LINKED else ():
         if group_of[a] != group_of[b] and math.dist(place[a], place[b]) >= _LABELLED:
-            yield (f'<text class="on-map" x="{(place[a][0] + place[b][0]) / 2:.0f}"'
-                   f' y="{(place[a][1] + place[b][1]) / 2 + 4:.0f}">'
-                   f"{escape(duration(communicator['latency_us'][a][b]))}</text>")
+            yield text("on-map", (place[a][0] + place[b][0]) / 2, (place[a][1] + place[b][1]) / 2 + 4,
+                       duration(communicator["latency_us"][a][b]))
 
 
 def _in_words(communicator: dict) -> str:

@@ -1,9 +1,12 @@
 """The hosts of a communicator: what they are called, and the trees that calls went over."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from mutirao.base.units import counted
 from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.catalogue.tree_text import draw_tree
 
 _MOST = 4
 
@@ -32,31 +35,37 @@ def regions_of(communicator: dict) -> str:
 
 
 @dataclass(frozen=True)
-class TreeRun:
-    root: int
-    parents: Sequence[int]  # of the hosts; -1: the root
-    title: str
-    calls: int
+class Tree:
+    """Of the hosts."""
+
+    root: int | None  # None: it has none
+    edges: Sequence[Sequence[int]]
+    what: str
+    calls: int = 0
+
+    def lines(self, communicator: dict) -> Iterator[str]:
+        return draw_tree(self.edges, communicator["latency_us"], partial(host_and_site, communicator), self.root)
 
 
-def trees_run(communicator: dict) -> list[TreeRun]:
-    """Each once, with all that it served; those of the most calls."""
+def trees_shown(communicator: dict) -> list[Tree]:
+    """Those that calls went over, each once, with all that it served, and those of the most calls; where none did, the
+    one that is kept for the network's news."""
     served: dict[tuple[int, ...], list[tuple[dict, dict]]] = {}
     for of_class in communicator["classes"]:
         for ruling in of_class["rulings"]:
             if ruling.get("tree") and ruling["calls"] and -1 in ruling["tree"]:
                 served.setdefault(tuple(ruling["tree"]), []).append((of_class, ruling))
-    trees = [TreeRun(parents.index(-1), parents, _title(uses), sum(ruling["calls"] for _, ruling in uses))
-             for parents, uses in served.items()]
+    if not served and communicator["tree"]:
+        return [Tree(None, communicator["tree"], "over which no call went: the minimum spanning tree")]
+    trees = [_tree_run(parents, uses) for parents, uses in served.items()]
     return sorted(trees, key=lambda tree: -tree.calls)[:_MOST]
 
 
-def _title(uses: Sequence[tuple[dict, dict]]) -> str:
+def _tree_run(parents: Sequence[int], uses: Sequence[tuple[dict, dict]]) -> Tree:
+    """`parents` of the hosts; -1: the root."""
+    calls = sum(ruling["calls"] for _, ruling in uses)
     named = [f"{COLLECTIVES[of_class['collective']].calls(of_class['length_bytes'], of_class['root'])}"
              f" ({ruling['chosen']})" for of_class, ruling in uses[:2]]
     more = f" and {len(uses) - 2} more" if len(uses) > 2 else ""
-    return ", ".join(named) + more
-
-
-def edges_of(parents: Sequence[int]) -> list[tuple[int, int]]:
-    return [(parent, host) for host, parent in enumerate(parents) if parent >= 0]
+    return Tree(parents.index(-1), [(parent, host) for host, parent in enumerate(parents) if parent >= 0],
+                f"over which {counted(calls, 'call')} went: {', '.join(named)}{more}", calls)

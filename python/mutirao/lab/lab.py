@@ -16,6 +16,7 @@ import shlex
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,10 @@ TCP_PROFILES = ("plain", "tuned", "bbr")
 CONTROL_HOST = "control"
 INTERFACE = "wan0"
 _MOST_MBIT = 1e6
+# Of what a link has: its title with the unit that people use, how many of the router's that holds, and the most.
+LINK_FIELDS = {"latency_us": ("latency in ms", 1000.0, 60_000.0),
+               "bandwidth_mbit": ("bandwidth in Mbit/s", 1.0, _MOST_MBIT),
+               "loss": ("loss", 1.0, 1.0), "jitter_us": ("jitter in ms", 1000.0, 60_000.0)}
 
 # A measurement may beat the physical bound by its own uncertainty, not by more.
 BOUND_TOLERANCE = 0.005
@@ -61,8 +66,8 @@ class Counters:
 
 
 def lab_file(relative: str) -> Path:
-    """A built part of the lab; MUTILAB_BUILD names another build folder."""
-    path = Path(os.environ.get("MUTILAB_BUILD", BUILD)) / relative
+    """A built part of the lab."""
+    path = BUILD / relative
     if not path.exists():
         raise Failure(f"the lab is not built ({path} is missing): run make build")
     return path
@@ -150,8 +155,10 @@ class Lab:
 
     def command(self, host: str, argv: Sequence[str]) -> list[str]:
         """The command line that runs `argv` on `host`; needs `environment()`."""
-        if host != CONTROL_HOST:
-            self.host_index(host)
+        if host not in (CONTROL_HOST, *self.network.hosts):
+            raise UsageError(f"unknown host '{host}'{did_you_mean(host, self.network.hosts)}"
+                             f" (hosts: {self.network.hosts[0]} to {self.network.hosts[-1]}"
+                             f" and {CONTROL_HOST})")
         return [str(self.agent), host, f"exec {shlex.join(argv)}"]
 
     def exec(self, host: str, argv: Sequence[str], **popen_arguments) -> subprocess.Popen:
@@ -159,13 +166,6 @@ class Lab:
         environment = dict(popen_arguments.pop("env", None) or os.environ)
         environment.update(self.environment())
         return subprocess.Popen(self.command(host, argv), env=environment, **popen_arguments)
-
-    def host_index(self, host: str) -> int:
-        if host not in self.network.hosts:
-            raise UsageError(f"unknown host '{host}'{did_you_mean(host, self.network.hosts)}"
-                             f" (hosts: {self.network.hosts[0]} to {self.network.hosts[-1]}"
-                             f" and {CONTROL_HOST})")
-        return self.network.hosts.index(host)
 
     def hosts_named(self, name: str) -> list[int]:
         """The hosts that a host's or a site's name stands for."""
@@ -186,7 +186,8 @@ class Lab:
         One-way latency; bandwidth 0 is unlimited; loss is a probability; jitter adds up to that
         much. What is None stays. All changes become visible at once; returns their number.
         """
-        settings = _pair_settings(latency_ms, bandwidth_mbit, loss, jitter_ms)
+        asked = dict(zip(LINK_FIELDS, (latency_ms, bandwidth_mbit, loss, jitter_ms), strict=True))
+        settings = _pair_settings({field: value for field, value in asked.items() if value is not None})
         pairs = {(x, y) for x in self.hosts_named(a) for y in self.hosts_named(b) if x != y}
         if not one_way_only:
             pairs |= {(y, x) for x, y in pairs}
@@ -247,10 +248,7 @@ def verify_run(bound_us: float, measured_us: float, packets_before: int,
 
 def _unused_name() -> str:
     taken = lab_names()
-    number = 0
-    while (name := f"run-{os.getpid()}-{number}") in taken:
-        number += 1
-    return name
+    return next(name for number in count() if (name := f"run-{os.getpid()}-{number}") not in taken)
 
 
 def _start_router(hosts: Sequence[str], path: Path, tcp: str, lasting: bool) -> subprocess.Popen:
@@ -285,18 +283,10 @@ def _flat(matrix: Matrix) -> str:
     return " ".join(f"{value:.10g}" for row in matrix for value in row)
 
 
-def _pair_settings(latency_ms: float | None, bandwidth_mbit: float | None, loss: float | None,
-                   jitter_ms: float | None) -> str:
-    asked = [("latency_us", latency_ms, 1000.0, 60_000.0, "latency in ms"),
-             ("bandwidth_mbit", bandwidth_mbit, 1.0, _MOST_MBIT, "bandwidth in Mbit/s"),
-             ("loss", loss, 1.0, 1.0, "loss, a probability,"),
-             ("jitter_us", jitter_ms, 1000.0, 60_000.0, "jitter in ms")]
-    words = []
-    for name, value, factor, most, title in asked:
-        if value is None:
-            continue
-        check_range(title, value, 0, most)
-        words.append(f"{name}={value * factor:.10g}")
-    if not words:
+def _pair_settings(asked: dict[str, float]) -> str:
+    if not asked:
         raise UsageError("nothing to set: give a latency, bandwidth, loss or jitter")
-    return ",".join(words)
+    for field, value in asked.items():
+        title, _, most = LINK_FIELDS[field]
+        check_range(title, value, 0, most)
+    return ",".join(f"{field}={value * LINK_FIELDS[field][1]:.10g}" for field, value in asked.items())

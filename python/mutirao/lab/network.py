@@ -139,11 +139,9 @@ def _number(field: str) -> float | None:
         return None
 
 
-def _is_header(fields: list[str]) -> bool:
-    """A row of names: its first cell may be an empty or labelled corner, no other is a number."""
-    if _number(fields[0]) is not None:
-        return False
-    return len(fields) > 1 and all(field and _number(field) is None for field in fields[1:])
+def _is_name(field: str) -> bool:
+    """`12ms` is a number gone wrong."""
+    return field != "" and _number(field) is None and not (field[0].isdigit() or field[0] in "+-.")
 
 
 def _parse_csv(text: str, file: str) -> tuple[list[str], Matrix]:
@@ -154,65 +152,51 @@ def _parse_csv(text: str, file: str) -> tuple[list[str], Matrix]:
             rows.append((line_number, [field.strip() for field in content.split(",")]))
     if not rows:
         raise UsageError(f"{file}: no matrix in it")
-    header = rows.pop(0)[1] if _is_header(rows[0][1]) else None
-    row_names: list[str] = []
-    matrix: Matrix = []
-    for line_number, fields in rows:
-        named = _number(fields[0]) is None and fields[0] != "" and not _is_marked_number(fields[0])
-        if named and (header is not None or len(fields) == len(rows) + 1):
-            row_names.append(fields[0])
-            matrix.append(_parse_row(fields[1:], len(rows), file, line_number, 2))
-        else:
-            matrix.append(_parse_row(fields, len(rows), file, line_number, 1))
+    first, *others = rows[0][1]
+    # The corner above names of rows may be empty.
+    named = _number(first) is None and others and all(field and _number(field) is None for field in others)
+    header = rows.pop(0)[1] if named else None
+    most_are_named = 2 * sum(_is_name(fields[0]) for _, fields in rows) > len(rows)
+    row_names = [fields.pop(0) for _, fields in rows] if most_are_named else []
+    matrix = [_parse_row(fields, len(rows), f"{file}, line {line}", 2 if row_names else 1) for line, fields in rows]
     return _names(header, row_names, rows, file), matrix
 
 
-def _is_marked_number(field: str) -> bool:
-    """`12ms` at the start of a row is a number gone wrong, not a name."""
-    return field[0].isdigit() or field[0] in "+-."
-
-
-def _parse_row(fields: list[str], wanted: int, file: str, line: int, first: int) -> list[float]:
+def _parse_row(fields: list[str], wanted: int, line: str, first: int) -> list[float]:
+    if len(fields) != wanted:
+        what = "value missing" if len(fields) < wanted else "more values than rows"
+        raise UsageError(f"{line}, column {first + min(len(fields), wanted)}: {what} ({len(fields)} values, {wanted}"
+                         " rows): the matrix must be square")
     values = []
     for column, field in enumerate(fields, start=first):
-        where = f"{file}, line {line}, column {column}"
-        if column - first >= wanted:
-            raise UsageError(f"{where}: more values than the matrix has rows ({wanted}):"
-                             " it must be square")
+        where, value = f"{line}, column {column}", _number(field)
         if field == "":
             raise UsageError(f"{where}: value missing")
-        value = _number(field)
         if value is None or not math.isfinite(value):
             raise UsageError(f"{where}: '{field}' is not a number of milliseconds")
         if value < 0:
             raise UsageError(f"{where}: a round trip cannot be negative ({field})")
         if value > MOST_ROUND_TRIP_MS:
-            raise UsageError(f"{where}: a round trip of {field} ms; a lab's are up to"
-                             f" {MOST_ROUND_TRIP_MS} ms")
+            raise UsageError(f"{where}: a round trip of {field} ms; a lab's are up to {MOST_ROUND_TRIP_MS} ms")
         values.append(value)
-    if len(values) < wanted:
-        raise UsageError(f"{file}, line {line}, column {first + len(values)}: value missing"
-                         f" ({len(values)} values, but {wanted} rows: the matrix must be square)")
     return values
 
 
 def _names(header: list[str] | None, row_names: list[str], rows: list[tuple[int, list[str]]],
            file: str) -> list[str]:
     count = len(rows)
-    if header is not None:
-        names = header[1:] if len(header) == count + 1 else header
-        if len(names) != count:
-            raise UsageError(f"{file}: {len(names)} columns are named but there are {count} rows:"
-                             " the matrix must be square")
-    else:
-        names = row_names if len(row_names) == count else [f"S{site}" for site in range(count)]
+    names = header or row_names or [f"S{site}" for site in range(count)]
+    if len(names) == count + 1:
+        names = names[1:]
+    if len(names) != count:
+        raise UsageError(f"{file}: {len(names)} columns are named but there are {count} rows: the matrix must be"
+                         " square")
     for (line_number, _), row_name, name in zip(rows, row_names, names, strict=False):
         if row_name != name:
             raise UsageError(f"{file}, line {line_number}, column 1: the row is named"
                              f" '{row_name}', its column '{name}'")
-    if len(set(names)) < count:
-        twice = next(name for name in names if names.count(name) > 1)
-        raise UsageError(f"{file}: two sites are named '{twice}'")
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UsageError(f"{file}: two sites are named '{twice[0]}'")
     return names
 
 

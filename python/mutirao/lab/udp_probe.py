@@ -4,6 +4,7 @@ or sends a train of them and measures from their distances how fast they came th
 Standard library only and no other file of the package, since it starts once per site.
 """
 
+import contextlib
 import json
 import os
 import socket
@@ -51,14 +52,14 @@ def receive(own: socket.socket) -> tuple[bytes, int]:
     return message, seconds * 1_000_000_000 + nanoseconds
 
 
-def measure(repetitions: int, addresses: list[str]) -> None:
+def measure(repetitions: str, *addresses: str) -> None:
     """Prints the median round trip to each address; null where nothing came back."""
     medians = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
         own.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
         own.settimeout(_SECONDS_TO_WAIT)
         for address in addresses:
-            answers = [round_trip_us(own, address, number) for number in range(repetitions)]
+            answers = [round_trip_us(own, address, number) for number in range(int(repetitions))]
             good = [value for value in answers if value is not None]
             medians.append(statistics.median(good) if good else None)
     print(json.dumps(medians))
@@ -87,19 +88,11 @@ def send_train(address: str) -> None:
 
 def be_punctual() -> None:
     """What is measured is the network, not how long this process waits for a processor."""
-    try:
+    with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(5))
-    except PermissionError:
-        pass
 
 
 if __name__ == "__main__":
     be_punctual()
-    if sys.argv[1] == "answer":
-        answer()
-    elif sys.argv[1] == "take-train":
-        take_train()
-    elif sys.argv[1] == "send-train":
-        send_train(sys.argv[2])
-    else:
-        measure(int(sys.argv[2]), sys.argv[3:])
+    {"answer": answer, "measure": measure, "take-train": take_train, "send-train": send_train}[sys.argv[1]](
+        *sys.argv[2:])

@@ -1,4 +1,4 @@
-"""What all pages are made of, and how they reach the disk."""
+"""What all pages are made of."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from mutirao.base.errors import Failure
 
 @dataclass(frozen=True)
 class Page:
@@ -36,14 +35,6 @@ class Page:
 {self.sections}{section("See for yourself", f"<pre>{escape(self.commands)}</pre>",
                         self.raw and details("All measurements", f'<div class="scroll">{self.raw}</div>'),
                         details("Everything above as JSON", f'<pre class="values">{escape(json.dumps(self.values))}</pre>'))}""", self.style)
-
-
-def written(path: Path, text: str) -> Path:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise Failure(f"cannot write {error.filename}: {error.strerror}") from None
-    return path
 
 
 def whole_page(heading: str, body: str, style: str = "") -> str:

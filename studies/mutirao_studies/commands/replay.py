@@ -10,7 +10,7 @@ from mutirao.base.output import print_json, working
 from mutirao.base.paths import BUILD
 from mutirao.base.tools import ask, built
 from mutirao.base.units import size_argument
-from mutirao.base.user_files import check_writable, write_text
+from mutirao.base.user_files import check_writable, write_file
 from mutirao.catalogue import core_tool
 from mutirao.cli.studies import COMMANDS
 from mutirao.measure.circumstances import Circumstances
@@ -75,7 +75,7 @@ def run(arguments) -> int:
     if arguments.generate:
         if arguments.trace:
             raise UsageError("--generate writes a trace; it replays none")
-        write_text(arguments.generate, "".join(made_trace_csv(arguments.seed)))
+        write_file(arguments.generate, "".join(made_trace_csv(arguments.seed)))
         return 0
     if not arguments.trace:
         raise UsageError("what is missing: a trace, a .npz or .csv file or"
@@ -90,7 +90,7 @@ def run(arguments) -> int:
     result = {**circumstances.to_dict(), "trace": trace.name, "round_trip": arguments.round_trip, "runs": runs}
     shown = document(result, _command(arguments))
     if arguments.page:
-        write_text(arguments.page, str(page_of(shown)))
+        write_file(arguments.page, str(page_of(shown)))
     if arguments.json:
         print_json(result)
         return 0

@@ -1,12 +1,13 @@
 """`mutirao agent`: a standing agent on this host, which jobs find warm."""
 
+import argparse
 import time
 from pathlib import Path
 
 from mutirao.agent import agent
 from mutirao.base.output import print_json, tell
 from mutirao.base.tables import print_table
-from mutirao.base.units import duration
+from mutirao.base.units import duration, memory
 
 # What is handed on to mutirao-agent run as it is.
 _HANDED_ON = {
@@ -25,7 +26,9 @@ _HANDED_ON = {
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser("agent", help="run a standing agent on this host")
     actions = parser.add_subparsers(dest="action", metavar="action", required=True)
-    start_parser = actions.add_parser("start", parents=[common],
+    named = argparse.ArgumentParser(add_help=False)
+    named.add_argument("--name", metavar="NAME", help="of its shared memory, where several agents run on one machine")
+    start_parser = actions.add_parser("start", parents=[common, named],
                                       help="start the agent of this host in the background")
     start_parser.add_argument("--hosts", type=Path, required=True, metavar="FILE",
                               help="one 'HOST [PORT]' a line, the same on all hosts")
@@ -38,11 +41,7 @@ def register(subparsers, common) -> None:
     start_parser.set_defaults(run=start)
     for name, function, help_text in (("stop", stop, "end the agent of this host"),
                                       ("status", status, "say what the agent of this host sees")):
-        action = actions.add_parser(name, parents=[common], help=help_text)
-        action.set_defaults(run=function)
-    for action in (start_parser, *(actions.choices[name] for name in ("stop", "status"))):
-        action.add_argument("--name", metavar="NAME", help="of its shared memory, where several"
-                            " agents run on one machine")
+        actions.add_parser(name, parents=[common, named], help=help_text).set_defaults(run=function)
     key_parser = actions.add_parser("key", parents=[common], help="make a key file of mode 600")
     key_parser.add_argument("file", type=Path, metavar="FILE")
     key_parser.set_defaults(run=key)
@@ -95,7 +94,7 @@ def _print_status(found: dict) -> None:
     if not own:
         return
     running_s = max(time.time() - own["started_s"], 1e-9)
-    print(f"costs {own['processor_s'] / running_s:.2%} of a processor, {own['resident_bytes'] / 2**20:.1f} MiB")
+    print(f"costs {own['processor_s'] / running_s:.2%} of a processor, {memory(own['resident_bytes'])}")
     if own["series_stopped"]:
         print(f"the series is not kept any more: {own['series_stopped']}")
     beside = {end for edge in network["tree"] if host in edge for end in edge} if network else ()

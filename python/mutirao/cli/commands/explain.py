@@ -7,10 +7,10 @@ from pathlib import Path
 from mutirao.base.errors import UsageError
 from mutirao.base.output import print_json, print_lines, tell
 from mutirao.base.units import counted, ratio
-from mutirao.base.user_files import write_text
+from mutirao.base.user_files import write_file
 from mutirao.catalogue.predicted import NATIVE
 from mutirao.explain.choices import choice_of
-from mutirao.explain.full import as_far_as_counted, class_title, extent, forgotten, head, in_full, title
+from mutirao.explain.full import as_far_as_counted, class_title, extent, forgotten, head, in_full, title, who_took_calls
 from mutirao.explain.page import make_page
 from mutirao.explain.report_file import add_arguments, read_report, told_as_no_report, with_file
 from mutirao.explain.saved import account_of, own_calls, total_of
@@ -52,7 +52,7 @@ def _draw(report: dict, arguments) -> int:
     with told_as_no_report(arguments.file):
         page, total = make_page(report, arguments.file), total_of(report)
     path = arguments.output or _PAGE
-    write_text(path, page)
+    write_file(path, page)
     tell(arguments.json, {"page": str(path), "saved_us": total.net_us, "verdict": total.line}, f"page: {path}")
     return 0
 
@@ -79,7 +79,7 @@ def _in_short(report: dict) -> Iterator[str]:
             yield from _alike(ranked[number:])
             return
         yield ""
-        yield f"{title(communicator)}; {_state(communicator)}"
+        yield f"{title(communicator)}; {who_took_calls(communicator)}"
         classes = sorted(communicator.get("classes", ()), key=_class_took_us, reverse=True)
         yield from _table(classes[:left])
         if len(classes) > left:
@@ -94,13 +94,6 @@ def _class_took_us(of_class: dict) -> float:
     choice = choice_of(of_class)
     one_us = choice.measured["median_us"] if choice.measured else choice.predicted_us or 0
     return one_us * (choice.native_calls + choice.own_calls)
-
-
-def _state(communicator: dict) -> str:
-    reason = communicator.get("reason")
-    if communicator.get("state") == "native":
-        return f"native: {reason or 'no reason given'}"
-    return reason or "native so far: its ranks had not agreed"
 
 
 def _table(classes: Sequence[dict]) -> Iterator[str]:
@@ -130,9 +123,7 @@ def _ran(of_class: dict) -> str:
 def _alike(communicators: Sequence[dict]) -> Iterator[str]:
     kinds: dict[str, list[dict]] = {}
     for communicator in communicators:
-        what = communicator.get("reason") or "too few calls for anything else to pay"
-        who = "left to the MPI library" if communicator["state"] != "mutirao" else "handled by mutirao"
-        kinds.setdefault(f"{extent(communicator)}, {who}: {what}", []).append(communicator)
+        kinds.setdefault(f"{extent(communicator)}, {who_took_calls(communicator)}", []).append(communicator)
     yield f"{counted(len(communicators), 'more communicator')}:"
     shown = sorted(kinds.items(), key=lambda kind: -len(kind[1]))
     for what, alike in shown[:_MOST_ALIKE]:

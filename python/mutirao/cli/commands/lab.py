@@ -11,7 +11,7 @@ from mutirao.base.output import print_json, tell, working
 from mutirao.base.tables import print_table, text_table
 from mutirao.lab.check import Rate, RoundTrip, check_rates, check_round_trips, median_error_us, median_rate_error
 from mutirao.lab.control import lab_names
-from mutirao.lab.lab import CONTROL_HOST, TCP_PROFILES, Counters, Lab, bring_up
+from mutirao.lab.lab import CONTROL_HOST, LINK_FIELDS, TCP_PROFILES, Counters, Lab, bring_up
 from mutirao.lab.named_networks import load_network, load_preset, preset_names, preset_title
 from mutirao.lab.network import HostNetwork, Matrix
 
@@ -19,9 +19,6 @@ DEFAULT_NAME = "lab"
 # What `check` lets pass, in the median.
 MOST_ERROR_US = 300.0
 MOST_RATE_ERROR = 0.1
-# Of what a link has: its title with the shown unit, and how many of the router's that holds.
-_FIELDS = {"latency_us": ("latency in ms", 1000.0), "bandwidth_mbit": ("bandwidth in Mbit/s", 1.0),
-           "loss": ("loss", 1.0), "jitter_us": ("jitter in ms", 1000.0)}
 
 _Table = tuple[list[str], list[list[str]]]
 
@@ -179,7 +176,7 @@ def changes(lab: Lab) -> list[dict]:
     nothing: Matrix = [[0.0] * count] * count
     before = {"latency_us": network.latency_us, "bandwidth_mbit": network.bandwidth_mbit or nothing}
     found: Counter = Counter()
-    for field, (title, unit) in _FIELDS.items():
+    for field, (title, unit, _) in LINK_FIELDS.items():
         asked = before.get(field, nothing)
         for a in range(count):
             for b in range(count):

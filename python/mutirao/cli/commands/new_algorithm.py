@@ -6,7 +6,7 @@ from pathlib import Path
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import print_json
 from mutirao.base.paths import INSTALLED, ROOT
-from mutirao.base.user_files import read_text, write_text
+from mutirao.base.user_files import read_text, write_file
 
 ALGORITHMS = Path("src/core/algorithms")
 CATALOGUE = ALGORITHMS / "catalogue.cpp"
@@ -81,8 +81,8 @@ def make(root: Path, collective: str, name: str) -> Path:
         raise UsageError(f"{collective}/{name} exists already")
     new_names = _with_name(names[0], name)
     new_code = _code(root, collective, name, STARTS[collective])
-    write_text(root / source, new_code)
-    write_text(root / CATALOGUE, catalogue.replace(names[0], new_names))
+    write_file(root / source, new_code)
+    write_file(root / CATALOGUE, catalogue.replace(names[0], new_names))
     return source
 
 

@@ -8,7 +8,7 @@ from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import note, print_json
 from mutirao.base.tables import print_table
 from mutirao.base.units import counted, duration, ratio
-from mutirao.base.user_files import read_json, write_text
+from mutirao.base.user_files import print_or_write, read_json
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.catalogue.predicted import NATIVE
 from mutirao.measure import rules
@@ -106,7 +106,7 @@ def _rows_of(profile: Profile, call: Call, every: bool) -> list[tuple]:
 def _export(arguments) -> int:
     profile = _read(arguments.file)
     if arguments.format == "json":
-        _write(rules.as_json(profile), arguments.output)
+        print_or_write(rules.as_json(profile), arguments.output)
         return 0
     form = rules.FORMATS[arguments.format]
     used = _of_one_fabric(profile, arguments.fabric, form.library)
@@ -115,7 +115,7 @@ def _export(arguments) -> int:
     lost = [line for table in given for line in table.lost]
     if arguments.json:
         text = json.dumps({"rules": text, "not_in_the_rules": lost}, indent=2) + "\n"
-    _write(text, arguments.output)
+    print_or_write(text, arguments.output)
     for line in lost:
         note(f"not in the rules: {line}")
     if form.use:
@@ -135,13 +135,6 @@ def _of_one_fabric(profile: Profile, number: int | None, library: str) -> Profil
     if number is not None and number not in fabrics:
         raise UsageError(f"--fabric {number}: the profile has {', '.join(map(str, fabrics))}")
     return Profile([each for each in rows if number in (None, each[0].id)])
-
-
-def _write(text: str, output: Path | None) -> None:
-    if output is None:
-        print(text, end="")
-    else:
-        write_text(output, text)
 
 
 def _import(arguments) -> int:

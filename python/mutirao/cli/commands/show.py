@@ -10,7 +10,7 @@ from mutirao.base.errors import UsageError, unknown
 from mutirao.base.output import print_json, print_lines, tell
 from mutirao.base.tables import text_table
 from mutirao.base.units import counted, duration, ratio, size_argument
-from mutirao.base.user_files import write_text
+from mutirao.base.user_files import print_or_write
 from mutirao.catalogue import core_tool
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.catalogue.schedule_picture import picture
@@ -129,10 +129,7 @@ def _show_schedule(arguments) -> int:
         answer = picture(json.loads(answer))
     elif form == "text" and not arguments.steps:
         answer = "".join(f"{line}\n" for line in _in_short(json.loads(answer)))
-    if arguments.output is None:
-        print(answer, end="")
-    else:
-        write_text(arguments.output, answer)
+    print_or_write(answer, arguments.output)
     return 0
 
 

@@ -13,13 +13,14 @@ import tty
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from mutirao.agent.seen import AgentView, Link, SeenAgent, find_agent, read_view
 from mutirao.base.errors import Failure, UsageError, check_range
 from mutirao.base.output import print_json
 from mutirao.base.tables import styled
-from mutirao.base.units import duration, size
+from mutirao.base.units import duration, memory, spoken
 from mutirao.base.user_files import read_json
 from mutirao.catalogue.tree_text import draw_tree
 
@@ -30,6 +31,7 @@ _MOST_SPARKS = 24
 _WITH_NAMES = 92  # and with names of forecasters from here on
 _LEAST_TITLE, _MOST_TITLE = 9, 33  # of the columns for the hosts of a link
 _WIDE = 120  # from here on the tree stands beside the links
+_TICK_S = 0.2  # so soon it is seen that the window has another size
 
 
 # --- a frame: a pure function of what the agent told, what it told before, and the size of the window ----
@@ -93,13 +95,8 @@ def frame(view: AgentView, past: Past, shown: Shown) -> list[Line]:
 
 
 def beside(left: Sequence[Line], right: Sequence[Line], width: int) -> list[Line]:
-    lines = []
-    for number in range(max(len(left), len(right))):
-        line = cut(left[number], width - 2) if number < len(left) else []
-        if number < len(right):
-            line = [*line, Piece(" " * (width - _width(line))), *right[number]]
-        lines.append(line)
-    return lines
+    both = [(cut(line, width - 2), other) for line, other in zip_longest(left, right, fillvalue=[])]
+    return [[*line, Piece(" " * (width - _width(line))), *other] for line, other in both]
 
 
 def cut(line: Line, columns: int) -> Line:
@@ -121,7 +118,7 @@ def _head(view: AgentView, past: Past) -> Iterator[Line]:
     tree = f"tree version {view.version}" if view.tree else "no tree yet"
     clock = time.strftime("%H:%M:%S", time.localtime(view.time_s))
     line = [Piece("mutirao top  ", BOLD), Piece(f"{clock}  host {view.name(view.self_host)} of"
-                                                f" {view.host_count}, up {_span(up)}, {tree}"
+                                                f" {view.host_count}, up {spoken(up)}, {tree}"
                                                 f"  {view.segment}")]
     if view.gone:
         line.append(Piece("  the agent has ended", BAD))
@@ -148,8 +145,8 @@ def _costs(view: AgentView, past: Past) -> str:
         sent -= before.counted(*_bytes("sent"))
         received -= before.counted(*_bytes("received"))
     if seconds <= 0:
-        return f"agent: {size_of(view.resident_bytes)}"
-    return (f"agent: {processor_s / seconds:.2%} of a core, {size_of(view.resident_bytes)},"
+        return f"agent: {memory(view.resident_bytes)}"
+    return (f"agent: {processor_s / seconds:.2%} of a core, {memory(view.resident_bytes)},"
             f" {sent * 8 / seconds / 1000:.1f} kbit/s sent,"
             f" {received * 8 / seconds / 1000:.1f} received")
 
@@ -158,26 +155,14 @@ def _bytes(way: str) -> tuple[str, str]:
     return f"udp_bytes_{way}", f"tcp_bytes_{way}"
 
 
-def size_of(count_bytes: int) -> str:
-    mebibyte = 1 << 20
-    return f"{count_bytes / mebibyte:.1f} MiB" if count_bytes >= mebibyte else size(count_bytes)
-
-
 def _sensor(name: str, value: float) -> str:
     """The unit is the end of the name."""
     title = name.rpartition("_")[0].replace("_", " ")
     if name.endswith("_bytes"):
-        return f"{title} {value / (1 << 30):.1f} GiB"
+        return f"{title} {memory(value)}"
     if name.endswith("_share"):
         return f"{title} {value:.0%}"
     return f"{name} {value:.3g}"
-
-
-def _span(seconds: float) -> str:
-    for unit, limit, each in (("s", 120, 1), ("min", 7200, 60), ("h", 172800, 3600)):
-        if seconds < limit:
-            return f"{seconds / each:.0f} {unit}"
-    return f"{seconds / 86400:.0f} days"
 
 
 def change_of(view: AgentView, past: Past, link: Link) -> float | None:
@@ -268,24 +253,12 @@ def _tree(view: AgentView) -> list[Line]:
     if not view.tree:
         return [[Piece("none yet", FAINT)]]
     latency = [[None if math.isinf(value) else value for value in row] for row in view.latency_us]
-    lines = [[Piece(text)] for part in _parts(view.tree)
-             for text in draw_tree(part, latency, lambda host: f"host {view.name(host)}")]
+    lines = [[Piece(text)] for text in draw_tree(view.tree, latency, lambda host: f"host {view.name(host)}")]
     inside = {host for link in view.tree for host in link}
     missing = [host for host in range(view.host_count) if host not in inside]
     if missing:
         lines.insert(0, [Piece(f"out of reach: {', '.join(map(view.name, missing))}", BAD)])
     return lines
-
-
-def _parts(tree: Sequence[Link]) -> list[list[Link]]:
-    """Where hosts are out of reach the tree may be several."""
-    parts: list[tuple[set[int], list[Link]]] = []
-    for link in tree:
-        touched = [part for part in parts if not part[0].isdisjoint(link)]
-        hosts = set(link).union(*(part[0] for part in touched))
-        links = [link, *(each for part in touched for each in part[1])]
-        parts = [part for part in parts if part not in touched] + [(hosts, links)]
-    return [links for _, links in sorted(parts, key=lambda part: min(part[0]))]
 
 
 def _events(view: AgentView, rows: int) -> list[Line]:
@@ -294,8 +267,8 @@ def _events(view: AgentView, rows: int) -> list[Line]:
     lines = [[], [Piece("recent changes", BOLD)]]
     newest = list(view.events)[::-1][:rows - 2]
     for when, text in newest:
-        ago = _span(max(0.0, view.time_s - when))
-        lines.append([Piece(f"{ago + ' ago':>11}  ", FAINT), Piece(text)])
+        ago = spoken(max(0.0, view.time_s - when))
+        lines.append([Piece(f"{ago + ' ago':>14}  ", FAINT), Piece(text)])
     return lines
 
 
@@ -335,8 +308,8 @@ def run(arguments) -> int:
         print("\n".join(_text(line).rstrip() for line in frame(view, past, shown)))
         return 0
     try:
-        with full_screen() as terminal:
-            watch(source, terminal, past, arguments.sort, arguments.interval)
+        with full_screen():
+            watch(source, past, arguments.sort, arguments.interval)
     except KeyboardInterrupt:
         pass  # another way to quit
     return 0
@@ -362,63 +335,42 @@ def _text(line: Line) -> str:
     return "".join(styled(piece.text, piece.style) for piece in line)
 
 
-class Terminal:
-    """The whole screen, and keys that come without Enter."""
+def draw(lines: list[Line]) -> None:
+    """Over what was there, so that nothing flickers."""
+    text = "\033[K\r\n".join(map(_text, lines))
+    sys.stdout.write(f"\033[H{text}\033[K\033[J")
+    sys.stdout.flush()
 
-    def __init__(self, wakened: int):
-        self._wakened = wakened
 
-    def draw(self, lines: list[Line]) -> None:
-        """Over what was there, so that nothing flickers."""
-        text = "\033[K\r\n".join(map(_text, lines))
-        sys.stdout.write(f"\033[H{text}\033[K\033[J")
-        sys.stdout.flush()
-
-    def key(self, seconds: float) -> str | None:
-        """The next key; nothing after so long, or when the window got another size."""
-        ready, _, _ = select.select([sys.stdin.fileno(), self._wakened], [], [], max(0.0, seconds))
-        if self._wakened in ready:
-            os.read(self._wakened, 4096)
-        if sys.stdin.fileno() not in ready:
-            return None
-        typed = os.read(sys.stdin.fileno(), 64).decode(errors="replace")
-        return typed[:1] or "q"  # the end of input ends it, too
+def key_within(seconds: float) -> str:
+    """The next key, that comes without Enter; nothing after so long."""
+    ready, _, _ = select.select([sys.stdin.fileno()], [], [], max(0.0, seconds))
+    # The end of input ends it, too.
+    return (os.read(sys.stdin.fileno(), 64).decode(errors="replace")[:1] or "q") if ready else ""
 
 
 @contextmanager
-def full_screen() -> Iterator[Terminal]:
+def full_screen() -> Iterator[None]:
     """Whatever happens, the terminal is as it was afterwards."""
     before = termios.tcgetattr(sys.stdin)
-    wakened, wake = os.pipe()
-    os.set_blocking(wake, False)
-    old_wake = signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    old_resized = signal.signal(signal.SIGWINCH, lambda *_: None)
     # Suspended, it would leave the shell a terminal without echo.
     old_suspend = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
     try:
         tty.setcbreak(sys.stdin)
         sys.stdout.write("\033[?1049h\033[?25l\033[2J")
-        yield Terminal(wakened)
+        yield
     finally:
         sys.stdout.write("\033[?25h\033[?1049l")
         sys.stdout.flush()
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
         signal.signal(signal.SIGTSTP, old_suspend)
-        signal.signal(signal.SIGWINCH, old_resized)
-        signal.set_wakeup_fd(old_wake)
-        os.close(wakened)
-        os.close(wake)
 
 
-def watch(source: SeenAgent | KeptDump, terminal: Terminal, past: Past, sort: str, interval_s: float) -> None:
-    paused = False
+def watch(source: SeenAgent | KeptDump, past: Past, sort: str, interval_s: float) -> None:
+    paused, key, drawn = False, "", []
     view = source.view()
     next_look = time.monotonic() + interval_s
-    while True:
-        terminal.draw(frame(view, past, Shown(*shutil.get_terminal_size(), sort, paused=paused)))
-        key = terminal.key(next_look - time.monotonic())
-        if key in ("q", "Q"):
-            return
+    while key not in ("q", "Q"):
         if key == "s":
             sort = SORTS[(SORTS.index(sort) + 1) % len(SORTS)]
         elif key == " ":
@@ -428,3 +380,8 @@ def watch(source: SeenAgent | KeptDump, terminal: Terminal, past: Past, sort: st
             if not paused:
                 past.add(view)
                 view = source.view()
+        lines = frame(view, past, Shown(*shutil.get_terminal_size(), sort, paused=paused))
+        if lines != drawn or key:
+            draw(lines)
+        drawn = lines
+        key = key_within(min(_TICK_S, next_look - time.monotonic()))
