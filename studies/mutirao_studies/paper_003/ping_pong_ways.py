@@ -123,36 +123,28 @@ def _c(mpi: Mpi, _change: Change) -> list[str]:
     return [str(mpi.program(PROGRAM))]
 
 
-def _sources(*names: str) -> list[str]:
-    return [f"{_FOLDER}/{name}.java" for name in ("PingPong", *names)]
-
-
-def _java(change: Change, name: str, sources: Sequence[str], jars: Sequence[Path],
-          options: Sequence[str]) -> list[str]:
+def _java(change: Change, name: str, jars: Sequence[Path] = (), options: Sequence[str] = ()) -> list[str]:
     java = find_java()
-    classes = compiled(java, name, sources, jars)
+    classes = compiled(java, name, [f"{_FOLDER}/{each}.java" for each in ("PingPong", name)], jars)
     return [java.program, "--enable-native-access=ALL-UNNAMED", *options, *change.java,
             "-cp", ":".join(map(str, [classes, *jars])), name]
 
 
 def _intel_binding(mpi: Mpi, change: Change, buffer: str) -> list[str]:
     jar = ENVIRONMENTS / mpi.known.environment / "share" / "java" / "mpi.jar"
-    return [*_java(change, "PingPongIntel", _sources("Message", "PingPongIntel"), [jar],
-                   [f"-Djava.library.path={mpi.library.parent}"]), "--buffer", buffer]
+    return [*_java(change, "PingPongIntel", [jar], [f"-Djava.library.path={mpi.library.parent}"]), "--buffer", buffer]
 
 
 def _open_mpi_binding(mpi: Mpi, change: Change, buffer: str) -> list[str]:
     if not _OPEN_MPI_JAR.is_file():
         raise Failure(f"no mpi.jar of Open MPI ({GET})")
     folders = [mpi.library.parent, mpi.library.parent.parent]
-    return [*_java(change, "PingPongOpenMpi", _sources("Message", "PingPongOpenMpi"),
-                   [_OPEN_MPI_JAR], ["-Djava.library.path=" + ":".join(map(str, folders))]),
+    return [*_java(change, "PingPongOpenMpi", [_OPEN_MPI_JAR], ["-Djava.library.path=" + ":".join(map(str, folders))]),
             "--buffer", buffer]
 
 
 def _foreign(mpi: Mpi, change: Change) -> list[str]:
-    return _java(change, "PingPongForeign", _sources("PingPongForeign"), [],
-                 [f"-Dmpi.library={mpi.library}"])
+    return _java(change, "PingPongForeign", options=[f"-Dmpi.library={mpi.library}"])
 
 
 def _python(_mpi: Mpi, _change: Change, way: str) -> list[str]:
@@ -164,7 +156,7 @@ def _python(_mpi: Mpi, _change: Change, way: str) -> list[str]:
 def _express_ranks(work: Work, lab: Lab | None, change: Change) -> list[list[str]]:
     jars = [system_jar("mpj.jar", "../mpj/lib/mpj.jar", package="libmpj-java"),
             system_jar("log4j-1.2.jar", package="libmpj-java")]
-    command = _java(change, "PingPongExpress", _sources("PingPongExpress"), jars, [])
+    command = _java(change, "PingPongExpress", jars)
     environment = {"MPJ_HOME": str(_express_home())}
     if lab and not change.spins:
         environment["LD_PRELOAD"] = str(lab.calm_library)
