@@ -6,6 +6,9 @@
 namespace mandelbrot {
 namespace {
 
+/// The square of the plane that the image shows.
+constexpr double region_left = -2.25, region_top = -1.5, region_side = 3.0;
+
 std::uint8_t colour_of(double real, double imaginary, int iterations) {
     double x = 0, y = 0;
     for (int done = 0; done < iterations; ++done) {
@@ -36,8 +39,8 @@ void compute(const Task& task, const Parameters& parameters, std::span<std::uint
     }
 }
 
-std::vector<Task> tasks_of(const Parameters& parameters, int side) {
-    std::vector<Task> tasks;
+std::deque<Task> tasks_of(const Parameters& parameters, int side) {
+    std::deque<Task> tasks;
     for (int top = 0; top < parameters.points; top += side) {
         for (int left = 0; left < parameters.points; left += side) {
             tasks.push_back({left, top, side});

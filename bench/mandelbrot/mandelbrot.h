@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -22,16 +23,11 @@ struct Parameters {
     std::int32_t iterations = 1000;
 };
 
-/// The square of the plane that the image shows.
-inline constexpr double region_left = -2.25;
-inline constexpr double region_top = -1.5;
-inline constexpr double region_side = 3.0;
-
 /// `colours` has a byte for each point of the task, row by row: 0 for those that do not escape.
 void compute(const Task& task, const Parameters& parameters, std::span<std::uint8_t> colours);
 
 /// Row by row. `side` divides the points of the image's side.
-std::vector<Task> tasks_of(const Parameters& parameters, int side);
+std::deque<Task> tasks_of(const Parameters& parameters, int side);
 
 class Image {
   public:

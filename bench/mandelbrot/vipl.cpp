@@ -39,36 +39,34 @@ Info find_network(const std::string& address, bool listens) {
     return Info(found);
 }
 
+/// What one of libfabric's functions makes of these; `what` has failed otherwise.
+template <class Object, class Open, class... Arguments>
+Owned<Object> opened(const char* what, Open open, Arguments... arguments) {
+    Object* object = nullptr;
+    check(open(arguments..., &object, nullptr), what);
+    return Owned<Object>(object);
+}
+
 Owned<fid_eq> open_events(const Nic& nic) {
     fi_eq_attr attributes{};
     attributes.wait_obj = FI_WAIT_UNSPEC;
-    fid_eq* events = nullptr;
-    check(fi_eq_open(nic.fabric.get(), &attributes, &events, nullptr), "no event queue");
-    Owned<fid_eq> owned;
-    owned.take(events);
-    return owned;
+    return opened<fid_eq>("no event queue", fi_eq_open, nic.fabric.get(), &attributes);
 }
 
 Owned<fid_cq> open_completions(const Nic& nic) {
     fi_cq_attr attributes{};
     attributes.format = FI_CQ_FORMAT_CONTEXT;
     attributes.wait_obj = FI_WAIT_UNSPEC;
-    fid_cq* completions = nullptr;
-    check(fi_cq_open(nic.domain.get(), &attributes, &completions, nullptr), "no completion queue");
-    Owned<fid_cq> owned;
-    owned.take(completions);
-    return owned;
+    return opened<fid_cq>("no completion queue", fi_cq_open, nic.domain.get(), &attributes);
 }
 
 void listen(Nic& nic, const std::string& ipv4) {
-    fid_pep* listening = nullptr;
-    check(fi_passive_ep(nic.fabric.get(), nic.info.get(), &listening, nullptr), "cannot listen");
-    nic.listening.take(listening);
-    check(fi_pep_bind(listening, &nic.requests.get()->fid, 0), "cannot listen");
-    check(fi_listen(listening), "cannot listen");
+    nic.listening = opened<fid_pep>("cannot listen", fi_passive_ep, nic.fabric.get(), nic.info.get());
+    check(fi_pep_bind(nic.listening.get(), &nic.requests.get()->fid, 0), "cannot listen");
+    check(fi_listen(nic.listening.get()), "cannot listen");
     sockaddr_in address{};
     std::size_t length = sizeof address;
-    check(fi_getname(&listening->fid, &address, &length), "no address");
+    check(fi_getname(&nic.listening.get()->fid, &address, &length), "no address");
     nic.address = ipv4 + ":" + std::to_string(ntohs(address.sin_port));
 }
 
@@ -115,26 +113,17 @@ Nic VipOpenNic(const std::string& address) {
     const bool listens = address.find(':') == std::string::npos;
     Nic nic;
     nic.info = find_network(address, listens);
-    fid_fabric* fabric = nullptr;
-    check(fi_fabric(nic.info->fabric_attr, &fabric, nullptr), "no fabric");
-    nic.fabric.take(fabric);
-    fid_domain* domain = nullptr;
-    check(fi_domain(fabric, nic.info.get(), &domain, nullptr), "no domain");
-    nic.domain.take(domain);
+    nic.fabric = opened<fid_fabric>("no fabric", fi_fabric, nic.info->fabric_attr);
+    nic.domain = opened<fid_domain>("no domain", fi_domain, nic.fabric.get(), nic.info.get());
     nic.requests = open_events(nic);
     if (listens) listen(nic, address);
     return nic;
 }
 
 Memory VipRegisterMem(const Nic& nic, std::span<std::uint8_t> bytes) {
-    fid_mr* region = nullptr;
     const auto key = reinterpret_cast<std::uintptr_t>(bytes.data());  // any that no other has
-    check(fi_mr_reg(nic.domain.get(), bytes.data(), bytes.size(), FI_SEND | FI_RECV, 0, key, 0,
-                    &region, nullptr),
-          "cannot register memory");
-    Memory memory{bytes, {}};
-    memory.region.take(region);
-    return memory;
+    return {bytes, opened<fid_mr>("cannot register memory", fi_mr_reg, nic.domain.get(), bytes.data(), bytes.size(),
+                                  FI_SEND | FI_RECV, 0, key, 0)};
 }
 
 Vi VipCreateVi(const Nic& nic, const Request& request) {
@@ -142,10 +131,8 @@ Vi VipCreateVi(const Nic& nic, const Request& request) {
     vi.events = open_events(nic);
     vi.sent = open_completions(nic);
     vi.received = open_completions(nic);
-    fid_ep* endpoint = nullptr;
-    fi_info* info = request ? request.get() : nic.info.get();
-    check(fi_endpoint(nic.domain.get(), info, &endpoint, nullptr), "no endpoint");
-    vi.endpoint.take(endpoint);
+    vi.endpoint = opened<fid_ep>("no endpoint", fi_endpoint, nic.domain.get(), request ? request.get() : nic.info.get());
+    fid_ep* const endpoint = vi.endpoint.get();
     check(fi_ep_bind(endpoint, &vi.events.get()->fid, 0), "no endpoint");
     check(fi_ep_bind(endpoint, &vi.sent.get()->fid, FI_TRANSMIT), "no endpoint");
     check(fi_ep_bind(endpoint, &vi.received.get()->fid, FI_RECV), "no endpoint");

@@ -32,11 +32,11 @@ struct FreeInfo {
 template <class Object>
 class Owned {
   public:
-    void take(Object* object) { object_ = object, closer_.reset(&object->fid); }
+    explicit Owned(Object* object = nullptr) : object_(object), closer_(object ? &object->fid : nullptr) {}
     Object* get() const { return object_; }
 
   private:
-    Object* object_ = nullptr;
+    Object* object_;
     std::unique_ptr<fid, CloseObject> closer_;
 };
 using Info = std::unique_ptr<fi_info, FreeInfo>;
