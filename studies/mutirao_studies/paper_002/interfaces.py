@@ -91,10 +91,7 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
             "transports": [_to_dict(each) for each in complete],
             "image": {"sha256": hashlib.sha256(points).hexdigest(),
                       "png_base64": base64.b64encode(_coloured(plan.points, points)).decode()},
-            "socket_overhead": overhead,
-            "paper": {"citation": paper_002.CITATION, "table_2_s": paper_002.TABLE_2_S,
-                      "differences": [paper_002.ACROSS_A_LAB if network else paper_002.ON_THIS_MACHINE,
-                                      *paper_002.DIFFERENCES]}}
+            "socket_overhead": overhead}
 
 
 def bound_s(network: HostNetwork, task: Task) -> float:
