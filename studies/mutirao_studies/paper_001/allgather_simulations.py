@@ -4,7 +4,6 @@ mutirao's choice by what they took."""
 import functools
 import os
 from collections.abc import Sequence
-from concurrent.futures import as_completed
 from dataclasses import dataclass
 
 from mutirao.base.errors import Failure
@@ -13,7 +12,7 @@ from mutirao.base.units import counted, size
 from mutirao_studies.account import LeftOut
 from mutirao_studies.paper_001 import allgather_model
 from mutirao_studies.paper_001.paper_001 import ALGORITHMS, Algorithm, runs_with
-from mutirao_studies.paper_001.side_by_side import Room, side_by_side
+from mutirao_studies.paper_001.side_by_side import side_by_side
 
 _NATIVE = "native"
 _RULE = "ompi"  # as SMPI calls Open MPI's
@@ -68,20 +67,19 @@ class Simulations:
         times_us: dict[tuple[int, int], dict[str, list[float]]] = {key: {} for key in cells}
         works = [functools.partial(each.run, self._sizes_bytes) for each in self._all]
         needed_bytes = [each.memory_bytes(max(self._sizes_bytes)) for each in self._all]
-        room = Room(self._at_once, allgather_model.available_bytes())
         progress.say(f"at most {counted(self._at_once, 'simulation')} at a time")
-        with side_by_side(works, room, needed_bytes) as futures:
-            simulation_of = dict(zip(futures, self._all, strict=True))
-            for future in as_completed(futures):
-                progress.begin(str(simulation_of[future]))
+        outcomes = {}
+        with side_by_side(works, self._at_once, needed_bytes, allgather_model.available_bytes()) as ended:
+            for number, outcomes[number] in ended:
+                progress.begin(str(self._all[number]))
                 progress.advance()
-            for future, simulation in simulation_of.items():
-                rows = []
-                with left_out.tried(str(simulation), progress):
-                    rows = future.result()
-                for row in rows:
-                    key = simulation.ranks, row["bytes"]
-                    _take(row, simulation, cells[key], times_us[key])
+        for number, simulation in enumerate(self._all):
+            rows = []
+            with left_out.tried(str(simulation), progress):
+                rows = outcomes[number].result()
+            for row in rows:
+                key = simulation.ranks, row["bytes"]
+                _take(row, simulation, cells[key], times_us[key])
         for key, cell in cells.items():
             if times_us[key]:
                 ranks, length = key
