@@ -42,9 +42,6 @@ bool contains(const std::string& text, std::string_view part) {
     return text.find(part) != text.npos;
 }
 
-// Links 0-1, 0-2, 1-2.
-constexpr const char* small = "hosts 3\nslice 1000 2000 3000\n";
-
 TEST(Replay, RefusesWhatIsNoTraceInOneLine) {
     const std::vector<std::pair<std::string, std::string>> wrong = {
         {"", "hosts COUNT"},
@@ -66,21 +63,6 @@ TEST(Replay, RefusesWhatIsNoTraceInOneLine) {
         EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1);
         EXPECT_EQ(outcome.out, "");
     }
-}
-
-TEST(Replay, RefusesWrongOptionsInOneLine) {
-    const std::vector<std::pair<std::vector<std::string>, std::string>> wrong = {
-        {{"--threshold", "ten"}, "--threshold ten"},  {{"--threshold", "-1"}, "0..10000"},
-        {{"--threshold", "nan"}, "--threshold nan"},  {{"--tolerance", "auto"}, "--tolerance auto"},
-        {{"--root", "3"}, "0..2"},                    {{"--bytes", "-1"}, "--bytes"},
-        {{"--measurements", "0"}, "1..1000"},         {{"--treshold", "10"}, "threshold"},
-    };
-    for (const auto& [options, named] : wrong) {
-        const Outcome outcome = replay(small, options);
-        EXPECT_EQ(outcome.exit_code, 2) << named;
-        EXPECT_TRUE(contains(outcome.err, named)) << outcome.err;
-    }
-    EXPECT_EQ(replay(small, {"--threshold", "10", "--root=2"}).exit_code, 0);
 }
 
 // By hand: 0-2 gets ten times worse in the second slice, so 2 is better reached by way of 1; in the

@@ -39,8 +39,7 @@ def test_a_line_tells_how_far_runs_lie_apart():
 
 def test_lines_on_logarithmic_axes():
     """Ten times longer is one step up, twice as many bytes one step to the right."""
-    svg = line_chart([Line("x", "l0", [Point(1, 1, 1, 1), Point(2, 10, 9, 11), Point(4, 100, 9, 200)])],
-                     100, 1)
+    svg = line_chart([Line("x", "l0", [Point(1, 1), Point(2, 10, (9, 11)), Point(4, 100, (9, 200))])])
     curve = svg.partition('class="curve l0" d="M')[2].partition('"')[0]
     (ax, ay), (bx, by), (cx, cy) = (map(float, pair.split(",")) for pair in curve.split("L"))
     assert bx - ax == pytest.approx(cx - bx, abs=0.2) and ay - by == pytest.approx(by - cy, abs=0.2)

@@ -124,12 +124,11 @@ def _commands(result: dict) -> str:
 
 def by_broadcast(figure: dict) -> str:
     """A picture for each arm, all with the same logarithmic axis."""
-    every = [value for arm in figure["arms"] for run in arm["runs"] for value in run["completion_ms"]]
+    every_us = [1000 * value for arm in figure["arms"] for run in arm["runs"] for value in run["completion_ms"]]
     bounds = [(call, bound * 1000) for call, bound in enumerate(figure["bound_ms"], start=1)]
-    ends_us = (1000 * max([*every, *figure["bound_ms"]]), 1000 * min([*every, *figure["bound_ms"]]))
     pictures = [
         f"<figure><figcaption><b>{escape(arm['title'])}</b></figcaption>"
-        + line_chart([_times(arm)], *ends_us, NUMBERS, 170, bounds, list(_marks(figure))) + "</figure>"
+        + line_chart([_times(arm)], NUMBERS, 170, bounds, list(_marks(figure)), every_us) + "</figure>"
         for arm in figure["arms"]]
     return f'<div class="groups">{"".join(pictures)}</div>' if pictures else "not measured"
 
@@ -139,7 +138,7 @@ def _times(arm: dict) -> Line:
     by_call = zip(*(run["completion_ms"] for run in arm["runs"]), strict=True)
     style = "l3" if arm["key"] == "default" else "l0"
     return Line(arm["title"], style, [
-        Point(call, 1000 * statistics.median(values), 1000 * min(values), 1000 * max(values))
+        Point(call, 1000 * statistics.median(values), (1000 * min(values), 1000 * max(values)))
         for call, values in enumerate(by_call, start=1)])
 
 

@@ -113,10 +113,8 @@ def _cells(cells: Sequence[Cell]) -> Table:
 
 
 def _chart(rows: Rows) -> str:
-    lines = [Line(name, _STYLES[name], [Point(length, us, us, us) for length, us in row.items()])
-             for name, row in rows if name in _STYLES]
-    every = [point.us for line in lines for point in line.points]
-    return line_chart(lines, max(every), min(every))
+    return line_chart([Line(name, _STYLES[name], [Point(length, us) for length, us in row.items()])
+                       for name, row in rows if name in _STYLES])
 
 
 def _predicted(result: dict) -> list[Section]:
