@@ -277,16 +277,8 @@ struct settling {
 };
 
 static void add_step(struct settling* settling, double ms) {
-    const int used = 2 * settling->step_count++;
-    const int is_full = (used & (used - 1)) == 0; /* room doubles */
-    if (is_full) {
-        double* const larger = room_for((used == 0 ? 2 : 2 * (size_t)used) * sizeof *larger);
-        if (used > 0) {
-            memcpy(larger, settling->steps, (size_t)used * sizeof *larger);
-        }
-        free(settling->steps);
-        settling->steps = larger;
-    }
+    const size_t used = 2 * (size_t)settling->step_count++;
+    settling->steps = more_room(settling->steps, (used + 2) * sizeof *settling->steps);
     settling->steps[used] = settling->calls;
     settling->steps[used + 1] = ms;
 }

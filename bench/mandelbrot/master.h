@@ -21,9 +21,8 @@ inline double seconds_since(Clock::time_point begin) {
 }
 
 struct Job {
+    Crew crew;
     Parameters parameters;
-    int workers = 0;
-    int side = 0;
     int fall_after = -1;  ///< so many tasks are done when one worker is told to fall; -1: none is
 };
 
@@ -40,8 +39,8 @@ struct Outcome {
 class Master {
   public:
     Master(MasterSide& side, const Job& job)
-        : side_(side), job_(job), message_(job.side), open_(tasks_of(job.parameters, job.side)),
-          workers_(static_cast<std::size_t>(job.workers)),
+        : side_(side), job_(job), message_(job.crew.side), open_(tasks_of(job.parameters, job.crew.side)),
+          workers_(static_cast<std::size_t>(job.crew.workers)),
           outcome_{Image(job.parameters.points), std::vector<double>(workers_.size())} {}
 
     Outcome run() {
@@ -54,7 +53,7 @@ class Master {
             if (hear()) hand_out();
         }
         outcome_.return_s = seconds_since(begin);
-        for (int number = 0; number < job_.workers; ++number) {
+        for (int number = 0; number < job_.crew.workers; ++number) {
             if (!worker(number).gone) send(number, Kind::stop, {});
         }
         return std::move(outcome_);
@@ -91,7 +90,7 @@ class Master {
         if (told_to_fall_ && outcome_.noticed_ms < 0) outcome_.noticed_ms = seconds_since(*told_to_fall_) * 1e3;
         if (worker.task) open_.push_front(*worker.task);
         worker.task.reset();
-        if (outcome_.gone == job_.workers) throw Failure("all workers are gone");
+        if (outcome_.gone == job_.crew.workers) throw Failure("all workers are gone");
     }
 
     void take_result(int number) {
@@ -104,7 +103,7 @@ class Master {
 
     /// Workers for whom nothing is left wait: another may fall.
     void hand_out() {
-        for (int number = 0; number < job_.workers && !open_.empty(); ++number) {
+        for (int number = 0; number < job_.crew.workers && !open_.empty(); ++number) {
             if (!worker(number).asks) continue;
             worker(number).asks = false;
             worker(number).task = open_.front();

@@ -43,6 +43,18 @@ Descriptor new_socket() {
     return checked(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "cannot open a socket");
 }
 
+/// False: the other end is gone.
+template <class Byte, class Transfer>
+bool whole(int socket, std::span<Byte> bytes, Transfer transfer) {
+    while (!bytes.empty()) {
+        const ssize_t count = transfer(socket, bytes.data(), bytes.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return false;
+        bytes = bytes.subspan(static_cast<std::size_t>(count));
+    }
+    return true;
+}
+
 }  // namespace
 
 Descriptor::~Descriptor() {
@@ -93,24 +105,8 @@ Descriptor accept_from(const Descriptor& listening) {
     return accepted;
 }
 
-bool read_whole(int socket, std::span<std::uint8_t> bytes) {
-    while (!bytes.empty()) {
-        const ssize_t count = read(socket, bytes.data(), bytes.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) return false;
-        bytes = bytes.subspan(static_cast<std::size_t>(count));
-    }
-    return true;
-}
+bool read_whole(int socket, std::span<std::uint8_t> bytes) { return whole(socket, bytes, read); }
 
-bool write_whole(int socket, std::span<const std::uint8_t> bytes) {
-    while (!bytes.empty()) {
-        const ssize_t count = write(socket, bytes.data(), bytes.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) return false;
-        bytes = bytes.subspan(static_cast<std::size_t>(count));
-    }
-    return true;
-}
+bool write_whole(int socket, std::span<const std::uint8_t> bytes) { return whole(socket, bytes, write); }
 
 }  // namespace mandelbrot

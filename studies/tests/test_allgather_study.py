@@ -14,7 +14,7 @@ from mutirao_studies.commands import study as study_command
 from mutirao_studies.commands.study import ALL, STUDIES
 from mutirao_studies.document import write_files
 from mutirao_studies.paper_001 import allgather, allgather_model
-from mutirao_studies.paper_001.allgather_cells import bars, cells_of, verdicts
+from mutirao_studies.paper_001.allgather_cells import cells_of, findings, verdicts
 from mutirao_studies.paper_001.allgather_document import document
 from mutirao_studies.paper_001.paper_001 import (
     ALGORITHMS,
@@ -86,9 +86,9 @@ def test_a_choice_is_measured_against_the_best_of_all():
     first, second, third, *_ = cells_of(allgather_result(cells))
     assert first.choice_to_best == pytest.approx(2.0)
     assert second.gain == pytest.approx(1 / 0.95) and third.gain == pytest.approx(2.0)
-    near, faster = bars(cells_of(allgather_result(cells)))
-    assert (near.reached, near.holds) == ("15 of 16 cells", False)
-    assert (faster.reached, faster.holds) == ("15 of 16 cells", True)
+    near, faster = findings(cells_of(allgather_result(cells)))
+    assert (near.measured, near.met) == ("15 of 16 cells", False)
+    assert (faster.measured, faster.met) == ("15 of 16 cells", True)
 
 
 def test_what_is_shown():
