@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from mutirao.base.errors import Failure
 from mutirao.base.paths import BUILD
+from mutirao.base.tools import ask
 from mutirao.catalogue import core_tool
 from mutirao.run.processes import argv_ending_with_us, failure_of, new_mark, run_marked
 from mutirao_studies.paper_001.paper_001 import MODEL, Model
@@ -136,11 +136,7 @@ def choice(length_bytes: int, times_us: Mapping[str, Sequence[float]], model: Mo
     """mutirao's, told what each rank's call took with native and with each algorithm of the catalogue."""
     lines = [" ".join([name, *map(str, times)]) for name, times in times_us.items()]
     with core_tool.lines_file(network_lines(model), ".network") as path:
-        answer = subprocess.run([_CHOICE, path, str(length_bytes)], input="\n".join(lines),
-                                capture_output=True, text=True, check=False)
-    if answer.returncode != 0:
-        raise Failure(f"mutirao's choice: {answer.stderr.strip()}")
-    return json.loads(answer.stdout)
+        return json.loads(ask(_CHOICE, [_CHOICE, path, str(length_bytes)], input="\n".join(lines)))
 
 
 def memory_bytes(ranks: int, length_bytes: int, name: str) -> int:

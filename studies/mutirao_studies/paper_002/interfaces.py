@@ -23,9 +23,9 @@ from mutirao.base.units import counted, spoken
 from mutirao.lab.lab import Lab, bring_up, verify_run
 from mutirao.lab.network import HostNetwork, host_of_each
 from mutirao.measure.circumstances import Circumstances
-from mutirao_studies.account import LeftOut, check_known, told
+from mutirao_studies.account import LeftOut, check_known, run_program, told
 from mutirao_studies.paper_002 import paper_002
-from mutirao_studies.paper_002.transports import Runner, Task, Transport, known_transports, run_program, run_task
+from mutirao_studies.paper_002.transports import Runner, Task, Transport, known_transports, run_task
 
 STUDY = "interfaces"
 ITERATIONS = 1000
