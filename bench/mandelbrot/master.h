@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "mandelbrot.h"
 #include "transport.h"
 
 namespace mandelbrot {
