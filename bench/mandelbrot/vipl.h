@@ -193,7 +193,8 @@ inline Vi VipCreateVi(const Nic& nic, const Request& request = {}) {
     vi.events = open_events(nic);
     vi.sent = open_completions(nic);
     vi.received = open_completions(nic);
-    vi.endpoint = opened<fid_ep>("no endpoint", fi_endpoint, nic.domain.get(), request ? request.get() : nic.info.get());
+    fi_info* const info = request ? request.get() : nic.info.get();
+    vi.endpoint = opened<fid_ep>("no endpoint", fi_endpoint, nic.domain.get(), info);
     fid_ep* const endpoint = vi.endpoint.get();
     check(fi_ep_bind(endpoint, &vi.events.get()->fid, 0), "no endpoint");
     check(fi_ep_bind(endpoint, &vi.sent.get()->fid, FI_TRANSMIT), "no endpoint");
