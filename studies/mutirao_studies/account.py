@@ -1,5 +1,5 @@
-"""What studies run, what that says, and what they tell of themselves: their settings, the command that repeats them, and
-what they go on without."""
+"""What studies run, what that says, and what they tell of themselves: their settings, the command that repeats them,
+and what they go on without."""
 
 import functools
 import json

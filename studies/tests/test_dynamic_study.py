@@ -179,7 +179,7 @@ def test_an_arm_that_fails_is_left_out(dynamic_with):
 
 
 def test_what_is_shown(dynamic_with, tmp_path):
-    """All that was measured; what changes when, and when each arm knew; the tree once for figures of the same changes."""
+    """All that was measured; what changes when, and when each arm knew; the tree once for the same changes."""
     result = dynamic_with(quick=False)
     columns = [values for figure in paper_000.FIGURES_5_TO_7 for values in figure.rows_s.values()]
     columns += [arm["columns_s"].values() for figure in result["figures"] for arm in figure["arms"]]

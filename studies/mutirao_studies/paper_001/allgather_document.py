@@ -39,7 +39,8 @@ def document(result: dict) -> Document:
         beside_paper(CITATION, DIFFERENCES, "<h3>The model, and where its figures come from</h3>",
                      listed(MODEL_SOURCES))],
         [Table("", ("ranks", "block", "algorithm", "us"), [*simulated, *real])],
-        [(judged(found.met), found.measured, found.asked) for found in findings(cells)] if cells else [], [result["simulator"]],
+        [(judged(found.met), found.measured, found.asked) for found in findings(cells)] if cells else [],
+        [result["simulator"]],
         "\n".join(["scripts/setup.sh --studies", "make build", command_of(result)]))
 
 

@@ -19,7 +19,7 @@ from mutirao.base.units import counted, size
 from mutirao.catalogue import core_tool
 from mutirao.run.processes import argv_ending_with_us, failure_of, new_mark, run_marked
 from mutirao_studies.account import LeftOut
-from mutirao_studies.paper_001.paper_001 import ALGORITHMS, MODEL, Algorithm, Model, runs_with
+from mutirao_studies.paper_001.paper_001 import ALGORITHMS, MODEL, Algorithm, runs_with
 from mutirao_studies.paper_001.side_by_side import side_by_side
 
 COLLECTIVE = "allgather"
@@ -42,34 +42,34 @@ _OPTIONS = {"smpi/simulate-computation": "no", "smpi/grow-injected-times": "no",
             "smpi/coll-selector": "ompi"}
 
 
-def network_lines(model: Model = MODEL) -> Iterator[str]:
+def network_lines() -> Iterator[str]:
     """As mutirao-core reads them."""
-    cable = model.cable_bytes_per_us
-    yield f"hosts {model.hosts}"
-    yield f"eager_limit_bytes {model.eager_limit_bytes}"
-    for host in range(model.hosts):
-        yield f"host {host} {model.overhead_us} {model.overhead_us} {cable}"
-        yield from (f"link {host} {other} {model.latency_us} {cable}"
-                    for other in range(model.hosts) if other != host)
-    yield (f"memory {model.memory_latency_us} {model.overhead_us} {model.copy_bytes_per_us}"
-           f" {model.copy_bytes_per_us / 2} {model.memory_bytes_per_us}")
+    cable = MODEL.cable_bytes_per_us
+    yield f"hosts {MODEL.hosts}"
+    yield f"eager_limit_bytes {MODEL.eager_limit_bytes}"
+    for host in range(MODEL.hosts):
+        yield f"host {host} {MODEL.overhead_us} {MODEL.overhead_us} {cable}"
+        yield from (f"link {host} {other} {MODEL.latency_us} {cable}"
+                    for other in range(MODEL.hosts) if other != host)
+    yield (f"memory {MODEL.memory_latency_us} {MODEL.overhead_us} {MODEL.copy_bytes_per_us}"
+           f" {MODEL.copy_bytes_per_us / 2} {MODEL.memory_bytes_per_us}")
 
 
-def core_names(ranks: int, model: Model = MODEL) -> list[str]:
+def core_names(ranks: int) -> list[str]:
     """Cyclically placed; what comes before the dash is the host."""
-    return [f"host{rank % model.hosts}-{rank // model.hosts}" for rank in range(ranks)]
+    return [f"host{rank % MODEL.hosts}-{rank // MODEL.hosts}" for rank in range(ranks)]
 
 
-def platform_lines(ranks: int, model: Model = MODEL) -> Iterator[str]:
+def platform_lines(ranks: int) -> Iterator[str]:
     """Every core is a host of SimGrid's with a link to the memory of the host that it belongs to."""
-    cores = core_names(ranks, model)
+    cores = core_names(ranks)
     yield from _HEAD
     for core in cores:
         yield f'<host id="{core}" speed="1Gf"/>'
-        yield _link(f"copy-{core}", model.copy_bytes_per_us, 0)
-    for host in range(model.hosts):
-        yield _link(f"memory-host{host}", model.memory_bytes_per_us, model.memory_latency_us)
-    yield _link("cable", model.cable_bytes_per_us, model.latency_us, "SPLITDUPLEX")
+        yield _link(f"copy-{core}", MODEL.copy_bytes_per_us, 0)
+    for host in range(MODEL.hosts):
+        yield _link(f"memory-host{host}", MODEL.memory_bytes_per_us, MODEL.memory_latency_us)
+    yield _link("cable", MODEL.cable_bytes_per_us, MODEL.latency_us, "SPLITDUPLEX")
     for number, core in enumerate(cores):
         for other in cores[number + 1:]:
             yield from _routes(core, other)
@@ -117,19 +117,19 @@ def version() -> str:
 
 
 def simulate(ranks: int, algorithm: str, candidate: str, sizes_bytes: Sequence[int],
-             mark: Mapping[str, str] | None = None, model: Model = MODEL) -> list[dict]:
+             mark: Mapping[str, str] | None = None) -> list[dict]:
     """What the program says of each length: `candidate` of the catalogue, or native, which is `algorithm` of
     SMPI's."""
-    overhead = f"0:{model.overhead_us * 1e-6}:0"
+    overhead = f"0:{MODEL.overhead_us * 1e-6}:0"
     mark = dict(mark or new_mark())
     with tempfile.TemporaryDirectory(prefix="mutirao-") as name:
         folder = Path(name)
-        files = {"platform.xml": platform_lines(ranks, model), "hosts": core_names(ranks, model),
-                 "model.network": network_lines(model)}
+        files = {"platform.xml": platform_lines(ranks), "hosts": core_names(ranks),
+                 "model.network": network_lines()}
         for file, lines in files.items():
             (folder / file).write_text("".join(f"{line}\n" for line in lines))
         options = {**_OPTIONS, "smpi/allgather": algorithm,
-                   "smpi/send-is-detached-thresh": str(model.eager_limit_bytes),
+                   "smpi/send-is-detached-thresh": str(MODEL.eager_limit_bytes),
                    **dict.fromkeys(("smpi/os", "smpi/ois", "smpi/or"), overhead)}
         command = ["smpirun", "-quiet", "-np", str(ranks), "-platform", str(folder / "platform.xml"),
                    "-hostfile", str(folder / "hosts"), "--log=root.thresh:critical",
@@ -144,10 +144,10 @@ def simulate(ranks: int, algorithm: str, candidate: str, sizes_bytes: Sequence[i
     return [json.loads(line) for line in finished.lines if line.startswith("{")]
 
 
-def choice(length_bytes: int, times_us: Mapping[str, Sequence[float]], model: Model = MODEL) -> dict:
+def choice(length_bytes: int, times_us: Mapping[str, Sequence[float]]) -> dict:
     """mutirao's, told what each rank's call took with native and with each algorithm of the catalogue."""
     lines = [" ".join([name, *map(str, times)]) for name, times in times_us.items()]
-    with core_tool.lines_file(network_lines(model), ".network") as path:
+    with core_tool.lines_file(network_lines(), ".network") as path:
         return json.loads(ask(_CHOICE, [_CHOICE, path, str(length_bytes)], input="\n".join(lines)))
 
 
