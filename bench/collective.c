@@ -187,26 +187,31 @@ static void check_barrier(const struct call* call, const double* times) {
     }
 }
 
+/* A pause is for those that settle and that are measured, a cold cache and the MPI library's turns for the last. */
+enum stage { first_call, settling_calls, measured_calls };
+
 struct rounds {
+    const struct options* options;
+    enum stage stage;
     int consecutive;
     int repeat;
     double notice_ms;
-    double pause_ms;
-    double* entry_spread_ms; /* these are the root's to know */
-    double* completion_ms;
-    int cold;
-    int beside_native; /* every other round, from the second on, is the MPI library's */
-    const struct options* options; /* for the rest */
+    double* values; /* the root's to know: how far entries were apart at most, and each round's completion, in ms */
 };
+
+/* Every other round, from the second on, is the MPI library's. */
+static int beside_native(const struct rounds* rounds) {
+    return rounds->stage == measured_calls && rounds->options->beside_native;
+}
 
 static void note_round(const struct call* call, const struct rounds* rounds, int round,
                        double begin, const double* times) {
     const double from = call->collective->rooted ? begin : times[last_begin];
     const double spread =
         call->collective->from_root ? 0 : times[last_begin] + times[minus_first_begin];
-    rounds->completion_ms[round] = times[last_end] - from;
-    if (spread > *rounds->entry_spread_ms) {
-        *rounds->entry_spread_ms = spread;
+    rounds->values[1 + round] = times[last_end] - from;
+    if (spread > rounds->values[0]) {
+        rounds->values[0] = spread;
     }
 }
 
@@ -217,11 +222,12 @@ static void come_late(const struct options* options, int call_number) {
 }
 
 static void run_rounds(struct call* call, const struct rounds* rounds) {
+    const struct options* const options = rounds->options;
     double begin = 0, end = 0;
-    *rounds->entry_spread_ms = 0;
+    rounds->values[0] = 0;
     for (int i = 0; i <= rounds->repeat; ++i) {
         const size_t expected_bytes = prepare_call(call, (unsigned)(i + rounds->consecutive));
-        if (rounds->cold) {
+        if (rounds->stage == measured_calls && options->cold) {
             empty_cache();
         }
         double times[time_count] = {end, begin, -begin, -end};
@@ -233,13 +239,14 @@ static void run_rounds(struct call* call, const struct rounds* rounds) {
         if (i == rounds->repeat) {
             return;
         }
-        wait_for_start(call, rounds->notice_ms, rounds->pause_ms, rounds->options->poll_us);
-        const int natively = rounds->beside_native && i % 2 == 1;
+        wait_for_start(call, rounds->notice_ms, rounds->stage == first_call ? 0 : options->pause_ms,
+                       options->poll_us);
+        const int natively = beside_native(rounds) && i % 2 == 1;
         functions = natively ? natives() : &as_linked;
         begin = now_ms();
         for (int each = 0; each < rounds->consecutive; ++each) {
-            if (rounds->options->late_us > 0) {
-                come_late(rounds->options, each);
+            if (options->late_us > 0) {
+                come_late(options, each);
             }
             call->collective->run(call);
         }
@@ -270,16 +277,8 @@ struct settling {
 };
 
 static void add_step(struct settling* settling, double ms) {
-    const int used = 2 * settling->step_count++;
-    const int is_full = (used & (used - 1)) == 0; /* room doubles */
-    if (is_full) {
-        double* const larger = room_for((used == 0 ? 2 : 2 * (size_t)used) * sizeof *larger);
-        if (used > 0) {
-            memcpy(larger, settling->steps, (size_t)used * sizeof *larger);
-        }
-        free(settling->steps);
-        settling->steps = larger;
-    }
+    const size_t used = 2 * (size_t)settling->step_count++;
+    settling->steps = more_room(settling->steps, (used + 2) * sizeof *settling->steps);
     settling->steps[used] = settling->calls;
     settling->steps[used + 1] = ms;
 }
@@ -303,18 +302,12 @@ static void settle(const struct options* options, struct call* call, double noti
     const double begin = now_ms();
     long calls = 0;
     for (int next = 1; next > 0;) {
-        double spread, step_ms = 0;
+        double step[2] = {0};
         settling->calls = next;
-        run_rounds(call, &(struct rounds){.consecutive = next,
-                                          .repeat = 1,
-                                          .notice_ms = notice,
-                                          .pause_ms = options->pause_ms,
-                                          .entry_spread_ms = &spread,
-                                          .completion_ms = &step_ms,
-                                          .options = options});
-        add_step(settling, step_ms);
-        if (step_ms / next < settling->least_call_ms) {
-            settling->least_call_ms = step_ms / next;
+        run_rounds(call, &(struct rounds){options, settling_calls, next, 1, notice, step});
+        add_step(settling, step[1]);
+        if (step[1] / next < settling->least_call_ms) {
+            settling->least_call_ms = step[1] / next;
         }
         calls += next;
         const int wanted = calls_of_next_step(options, settling, now_ms() - begin, calls);
@@ -338,12 +331,12 @@ static void print_line(const struct call* call, double first_ms, const struct ro
     printf("{\"bytes\":%d,\"collective\":\"%s\",\"root\":%d,\"consecutive\":%d,\"first_ms\":%.6f,"
            "\"entry_spread_ms\":%.6f,\"completion_ms\":",
            call->length, call->collective->name, call->root, rounds->consecutive, first_ms,
-           *rounds->entry_spread_ms);
-    const int ways = 1 + rounds->beside_native;
-    print_numbers(rounds->completion_ms, rounds->repeat, ways);
-    if (rounds->beside_native) {
+           rounds->values[0]);
+    const int ways = 1 + beside_native(rounds);
+    print_numbers(rounds->values + 1, rounds->repeat, ways);
+    if (ways > 1) {
         printf(",\"native_ms\":");
-        print_numbers(rounds->completion_ms + 1, rounds->repeat - 1, ways);
+        print_numbers(rounds->values + 2, rounds->repeat - 1, ways);
     }
     print_settling(settling);
     fflush(stdout);
@@ -355,12 +348,7 @@ static void measure(const struct options* options, struct call* call) {
     double* const values = room_for(((size_t)repeat + 1) * sizeof *values);
     struct settling settling = {.first_call = calls_made, .least_call_ms = 1e300};
     double first[2]; /* the spread, and the first call's completion */
-    run_rounds(call, &(struct rounds){.consecutive = 1,
-                                      .repeat = 1,
-                                      .notice_ms = notice,
-                                      .entry_spread_ms = first,
-                                      .completion_ms = first + 1,
-                                      .options = options});
+    run_rounds(call, &(struct rounds){options, first_call, 1, 1, notice, first});
     to_rank_0(call->root, first, 2);
     if (options->settle_calls > 0 || options->settle_ms > 0 || options->consecutives[0] == 0) {
         settle(options, call, notice, &settling);
@@ -369,15 +357,7 @@ static void measure(const struct options* options, struct call* call) {
     for (int c = 0; c < options->consecutive_count; ++c) {
         const int part = settling.calls < measured_part ? 1 : settling.calls / measured_part;
         const int asked = options->consecutives[c];
-        const struct rounds rounds = {.consecutive = asked > 0 ? asked : part,
-                                      .repeat = repeat,
-                                      .notice_ms = notice,
-                                      .pause_ms = options->pause_ms,
-                                      .entry_spread_ms = values,
-                                      .completion_ms = values + 1,
-                                      .cold = options->cold,
-                                      .beside_native = options->beside_native,
-                                      .options = options};
+        const struct rounds rounds = {options, measured_calls, asked > 0 ? asked : part, repeat, notice, values};
         run_rounds(call, &rounds);
         to_rank_0(call->root, values, repeat + 1);
         print_line(call, first[1], &rounds, &settling);

@@ -4,11 +4,10 @@
  * the ranks are a power of two. Processor time, not wall time, since it is what a preload library adds
  * and what a shared machine repeats. The arms take turns in --rounds of --calls each; per arm the median
  * over the rounds of the mean over the ranks is printed, as one JSON line. */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include "measuring.h"
+
+const char program_name[] = "overhead";
+const char program_usage[] = "[--bytes N] [--calls N] [--rounds N]";
 
 enum { most_bytes = 65536, most_rounds = 1000, most_children = 32 };
 
@@ -32,18 +31,18 @@ static void by_mpi(char* data, const struct place* place) {
 static void by_hand(char* data, const struct place* place) {
     MPI_Request sends[most_children];
     MPI_Status statuses[most_children]; /* to ignore them is a warning with MPICH 4 */
-    int rank, size, child_count = 0, bit = 1;
-    MPI_Comm_rank(place->comm, &rank);
-    MPI_Comm_size(place->comm, &size);
-    while (bit < size && (rank & bit) == 0) {
+    int me, ranks, child_count = 0, bit = 1;
+    MPI_Comm_rank(place->comm, &me);
+    MPI_Comm_size(place->comm, &ranks);
+    while (bit < ranks && (me & bit) == 0) {
         bit <<= 1;
     }
-    if (rank != 0) {
-        MPI_Recv(data, place->bytes, MPI_BYTE, rank - bit, 0, place->comm, MPI_STATUS_IGNORE);
+    if (me != 0) {
+        MPI_Recv(data, place->bytes, MPI_BYTE, me - bit, 0, place->comm, MPI_STATUS_IGNORE);
     }
     for (bit >>= 1; bit > 0; bit >>= 1) {
-        if (rank + bit < size) {
-            MPI_Isend(data, place->bytes, MPI_BYTE, rank + bit, 0, place->comm,
+        if (me + bit < ranks) {
+            MPI_Isend(data, place->bytes, MPI_BYTE, me + bit, 0, place->comm,
                       &sends[child_count++]);
         }
     }
@@ -72,12 +71,12 @@ static void exchange(const char* to, char* from, int bytes, int partner, MPI_Com
 static void allreduce_by_hand(char* data, const struct place* place) {
     double* const sums = (double*)result;
     const double* const theirs = (const double*)(result + place->bytes);
-    int rank, size;
-    MPI_Comm_rank(place->comm, &rank);
-    MPI_Comm_size(place->comm, &size);
+    int me, ranks;
+    MPI_Comm_rank(place->comm, &me);
+    MPI_Comm_size(place->comm, &ranks);
     memcpy(sums, data, (size_t)place->bytes);
-    for (int bit = 1; bit < size; bit <<= 1) {
-        exchange(result, result + place->bytes, place->bytes, rank ^ bit, place->comm);
+    for (int bit = 1; bit < ranks; bit <<= 1) {
+        exchange(result, result + place->bytes, place->bytes, me ^ bit, place->comm);
         for (int i = 0; i < place->bytes / (int)sizeof(double); ++i) {
             sums[i] += theirs[i];
         }
@@ -85,15 +84,15 @@ static void allreduce_by_hand(char* data, const struct place* place) {
 }
 
 static void allgather_by_hand(char* data, const struct place* place) {
-    int rank, size;
-    MPI_Comm_rank(place->comm, &rank);
-    MPI_Comm_size(place->comm, &size);
+    int me, ranks;
+    MPI_Comm_rank(place->comm, &me);
+    MPI_Comm_size(place->comm, &ranks);
     const size_t bytes = (size_t)place->bytes;
-    memcpy(result + (size_t)rank * bytes, data, bytes);
-    for (int bit = 1; bit < size; bit <<= 1) {
-        const int mine = rank & ~(bit - 1), partners = mine ^ bit;
+    memcpy(result + (size_t)me * bytes, data, bytes);
+    for (int bit = 1; bit < ranks; bit <<= 1) {
+        const int mine = me & ~(bit - 1), partners = mine ^ bit;
         exchange(result + (size_t)mine * bytes, result + (size_t)partners * bytes, place->bytes * bit,
-                 rank ^ bit, place->comm);
+                 me ^ bit, place->comm);
     }
 }
 
@@ -111,12 +110,10 @@ static void repeat(const struct arm* arm, char* data, long calls) {
 
 static double cost_ns(const struct arm* arm, char* data, long calls) {
     double mine, sum;
-    int size;
     repeat(arm, data, calls / 10 + 2);
     const double begin = processor_ns();
     repeat(arm, data, calls);
     mine = (processor_ns() - begin) / (double)calls;
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     return sum / size;
 }
@@ -133,28 +130,14 @@ static double median(double* values, int count) {
 
 int main(int argc, char** argv) {
     static char data[2 * most_bytes];
-    int bytes = 8, rounds = 10, rank;
-    long calls = 100000;
+    int bytes = 8, calls = 100000, rounds = 10;
     MPI_Comm second, hand, second_hand;
-    MPI_Init(&argc, &argv);
-    for (int i = 1; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--bytes") == 0) {
-            bytes = atoi(argv[i + 1]);
-        } else if (strcmp(argv[i], "--calls") == 0) {
-            calls = atol(argv[i + 1]);
-        } else if (strcmp(argv[i], "--rounds") == 0) {
-            rounds = atoi(argv[i + 1]);
-        }
-    }
-    if (bytes < 0 || bytes > most_bytes || calls < 1 || rounds < 1 || rounds > most_rounds) {
-        fprintf(stderr, "overhead: --bytes takes 0..%d, --calls at least 1, --rounds 1..%d\n",
-                most_bytes, most_rounds);
-        MPI_Finalize();
-        return 2;
-    }
-    int size;
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    result = calloc((size_t)size + 1, (size_t)bytes + 1);
+    start_mpi(&argc, &argv);
+    const struct option known[] = {{"--bytes", 0, most_bytes, &bytes, NULL, NULL},
+                                   {"--calls", 1, INT32_MAX, &calls, NULL, NULL},
+                                   {"--rounds", 1, most_rounds, &rounds, NULL, NULL}};
+    take_options(1, argc, argv, known, sizeof known / sizeof *known);
+    result = room_for(((size_t)size + 1) * ((size_t)bytes + 1));
     MPI_Comm_dup(MPI_COMM_WORLD, &second);
     MPI_Comm_dup(MPI_COMM_WORLD, &hand);
     MPI_Comm_dup(MPI_COMM_WORLD, &second_hand);
@@ -175,9 +158,8 @@ int main(int argc, char** argv) {
             arms[i].ns[round] = cost_ns(&arms[i], data, calls);
         }
     }
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0) {
-        printf("{\"bytes\":%d,\"calls\":%ld,\"rounds\":%d", bytes, calls, rounds);
+        printf("{\"bytes\":%d,\"calls\":%d,\"rounds\":%d", bytes, calls, rounds);
         for (int i = 0; i < arm_count; ++i) {
             printf(",\"%s_ns\":%.2f", arms[i].name, median(arms[i].ns, rounds));
         }

@@ -1,56 +1,102 @@
-/* An MPI program that goes on broadcasting while the network changes: it calls nothing but MPI and the
- * clock, and is the same binary whether mutirao is preloaded or not.
+/* An MPI program that goes on broadcasting, from its first moment on or while the network changes: it calls nothing
+ * but MPI and the clock, and is the same binary whether mutirao is preloaded or not. Clocks are compared when all is
+ * over.
  *
- * With --every-ms the root broadcasts at that pace, whatever becomes of its calls, as a program that
- * computes in between; nothing else is sent. Without it a broadcast begins when the one before is
- * complete everywhere and all ranks are ready. A call's completion is the time from the root's entry
- * until the last rank has left. --ahead broadcasts go ahead of the counted ones, at least one: in it a
- * library sets up what it sets up once.
+ * With --every-ms the root broadcasts at that pace, whatever becomes of its calls, as a program that computes in
+ * between; nothing else is sent. Without it a broadcast, also the first, begins when the one before is complete
+ * everywhere and all ranks are ready. A call's completion is the time from the root's entry until the last rank has
+ * left. --ahead broadcasts go ahead of the counted ones, each complete everywhere before the next: in the first a
+ * library sets up what it sets up once. Without any the first counted call is due when the root's MPI_Init returns.
+ * With --count 0 there is nothing between MPI_Init and MPI_Finalize.
  *
- * The root prints JSON lines: {"began_ms":...} on the common clock when the first counted call is
- * due; {"stopped":K} when everyone has stopped before call K (--stop-before, counted from 1), to go
- * on as soon as there is a file PREFIX.K (--go PREFIX); at the end everything that was measured. */
+ * The root prints JSON lines: where calls go ahead {"began_ms":...}, when the first counted one is due; {"stopped":K}
+ * when everyone has stopped before call K (--stop-before, counted from 1), to go on as soon as there is a file
+ * PREFIX.K (--go PREFIX); at the end everything that was measured, begins counted from when the first call was due.
+ * The whole program is until the last rank has left the last broadcast. */
 #include <unistd.h>
 
-#include "broadcasting.h"
+#include "measuring.h"
 
 const char program_name[] = "steady";
-const char program_usage[] = "[--bytes N] [--root R] [--count N] [--ahead N]"
-                             " [--every-ms N] [--stop-before K,... --go PREFIX]";
+const char program_usage[] = "[--bytes N] [--root R] [--count N] [--ahead N] [--every-ms N]"
+                             " [--stop-before K,... --go PREFIX]";
 
 enum { go_tag = 4, begin_tag };
 
-struct options {
-    struct broadcasts all;
-    int ahead;
-    int stops[most_values];
-    int stop_count;
+static struct {
+    int length, root, count, ahead;
+    int every_ms; /* 0: a call begins when the one before is complete everywhere */
+    int stops[most_values], stop_count;
     const char* go;
-};
+} options = {.length = 24, .count = 3};
 
-static struct options parse(int argc, char** argv) {
-    struct options options = {.all = {.length = 24, .count = 20}, .ahead = 1};
-    struct option known[common_options + 3] = {
-        {"--ahead", 1, 1000000, &options.ahead, NULL, NULL},
+static unsigned char *data, *expected;
+static double* begin_ms; /* one for each counted call; this rank's */
+static double* end_ms;   /* this rank's; at the root, in the end, the latest of all ranks */
+static double* other_ms; /* of another rank */
+
+static void parse(int argc, char** argv) {
+    const struct option known[] = {
+        {"--bytes", 0, INT32_MAX, &options.length, NULL, NULL},
+        {"--root", 0, size - 1, &options.root, NULL, NULL},
+        {"--count", 0, 3600000, &options.count, NULL, NULL},
+        {"--ahead", 0, 1000000, &options.ahead, NULL, NULL},
+        {"--every-ms", 0, 3600000, &options.every_ms, NULL, NULL},
         {"--stop-before", 1, 1000000, options.stops, &options.stop_count, NULL},
         {"--go", 0, 0, NULL, NULL, &options.go},
     };
-    common_options_of(&options.all, known + 3);
-    take_options(1, argc, argv, known, common_options + 3);
-    if (options.all.count == 0) {
-        fail("no calls:", "--count 0");
-    }
+    take_options(1, argc, argv, known, sizeof known / sizeof *known);
     if (options.stop_count > 0 && options.go == NULL) {
         fail("no --go", "for --stop-before");
-    } else if (options.stop_count > 0 && options.all.every_ms > 0) {
+    } else if (options.stop_count > 0 && options.every_ms > 0) {
         fail("a steady pace is not stopped, so no", "--stop-before");
     }
-    return options;
 }
 
-static int stops_before(const struct options* options, int call) {
-    for (int i = 0; i < options->stop_count; ++i) {
-        if (options->stops[i] == call) {
+static void make_room(void) {
+    data = room_for((size_t)options.length);
+    expected = room_for((size_t)options.length);
+    begin_ms = room_for(3 * (size_t)options.count * sizeof(double));
+    end_ms = begin_ms + options.count;
+    other_ms = end_ms + options.count;
+}
+
+/* `call` gives the message its content. */
+static void broadcast(int call, double* begin, double* end) {
+    fill(expected, options.length, (unsigned)call);
+    if (rank == options.root) {
+        memcpy(data, expected, (size_t)options.length);
+    } else {
+        memset(data, 0, (size_t)options.length);
+    }
+    *begin = now_ms();
+    MPI_Bcast(data, options.length, MPI_BYTE, options.root, MPI_COMM_WORLD);
+    *end = now_ms();
+    check_bytes(data, expected, (size_t)options.length, options.root);
+}
+
+/* Returns when the first counted call is due. */
+static double go_ahead(double initialised_ms) {
+    if (options.ahead == 0) {
+        return initialised_ms;
+    }
+    double begin, end;
+    for (int i = 0; i < options.ahead; ++i) {
+        latest_at(options.root, 0);
+        broadcast(i, &begin, &end);
+    }
+    latest_at(options.root, 0);
+    const double due_ms = now_ms() + options.every_ms;
+    if (rank == options.root) {
+        printf("{\"began_ms\":%.3f}\n", due_ms);
+        fflush(stdout);
+    }
+    return due_ms;
+}
+
+static int stops_before(int call) {
+    for (int i = 0; i < options.stop_count; ++i) {
+        if (options.stops[i] == call) {
             return 1;
         }
     }
@@ -67,112 +113,113 @@ static void wait_for_file(const char* prefix, int number) {
 
 /* Nobody is in a broadcast until the root has seen the file and told everyone, so that whatever a
  * library does within the call finds the network as it is then. Returns how long that took. */
-static double stop(const struct options* options, int call) {
+static double stop(int call) {
     const double begin = now_ms();
-    const int root = options->all.root;
-    if (rank == root) {
+    if (rank == options.root) {
         printf("{\"stopped\":%d}\n", call);
         fflush(stdout);
-        wait_for_file(options->go, call);
+        wait_for_file(options.go, call);
     }
-    told_by(root, 0, go_tag);
-    latest_at(root, 0);
+    told_by(options.root, 0, go_tag);
+    latest_at(options.root, 0);
     return now_ms() - begin;
 }
 
-static void say_when_it_began(const struct broadcasts* all, double begin_ms) {
-    if (rank == all->root) {
-        printf("{\"began_ms\":%.3f}\n", begin_ms);
-        fflush(stdout);
+/* A root that keeps a pace waits for nobody. Returns how long all stood. */
+static double wait_for_turn(int call, double first_due_ms) {
+    double due_ms = first_due_ms + (double)(call - 1) * options.every_ms, stopped_ms = 0;
+    if (options.every_ms == 0) {
+        latest_at(options.root, 0);
+        stopped_ms = stops_before(call) ? stop(call) : 0;
+        due_ms = now_ms() + pause_before_start_ms;
     }
-}
-
-/* The calls that are not counted, each complete everywhere before the next. Returns how long the first took. */
-static double go_ahead(const struct broadcasts* all, int calls) {
-    double begin, end = 0, first_ms = 0;
-    for (int i = 0; i < calls; ++i) {
-        latest_at(all->root, 0);
-        broadcast(all, i, &begin, &end);
-        const double latest = latest_at(all->root, end);
-        if (i == 0) {
-            first_ms = latest - begin;
-        }
+    if (rank == options.root && due_ms > now_ms()) {
+        pause_ms(due_ms - now_ms());
     }
-    return first_ms;
-}
-
-/* Returns how long all stood. */
-static double one_after_the_other(const struct options* options, struct broadcasts* all) {
-    double end = 0, stopped_ms = 0;
-    say_when_it_began(all, now_ms());
-    for (int call = 1; call <= all->count; ++call) {
-        const double latest = latest_at(all->root, end);
-        if (call > 1) {
-            all->end_ms[call - 2] = latest;
-        }
-        if (stops_before(options, call)) {
-            stopped_ms += stop(options, call);
-        }
-        pause_root_until(all, now_ms() + pause_before_start_ms);
-        broadcast(all, call, &all->begin_ms[call - 1], &end);
-    }
-    all->end_ms[all->count - 1] = latest_at(all->root, end);
     return stopped_ms;
 }
 
-static void at_a_pace(struct broadcasts* all) {
-    const double began = now_ms() + all->every_ms;
-    say_when_it_began(all, began);
-    for (int call = 1; call <= all->count; ++call) {
-        pause_root_until(all, began + (double)(call - 1) * all->every_ms);
-        broadcast(all, call, &all->begin_ms[call - 1], &all->end_ms[call - 1]);
+/* Each rank's end of each call goes to the root when all is over, so that measuring sends nothing. */
+static void gather_ends(void) {
+    if (rank != options.root) {
+        MPI_Send(end_ms, options.count, MPI_DOUBLE, options.root, result_tag, MPI_COMM_WORLD);
+        return;
+    }
+    for (int i = 1; i < size; ++i) {
+        MPI_Recv(other_ms, options.count, MPI_DOUBLE, MPI_ANY_SOURCE, result_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int call = 0; call < options.count; ++call) {
+            end_ms[call] = other_ms[call] > end_ms[call] ? other_ms[call] : end_ms[call];
+        }
     }
 }
 
-/* Rank 0 writes the library's report: what that says of a call began when rank 0 entered it. Returns where they are. */
-static const double* begins_of_rank_0(struct broadcasts* all) {
-    if (all->root == 0) {
-        return all->begin_ms;
+/* Rank 0 writes the library's report: what that says of a call began when rank 0 entered it. They are in other_ms. */
+static void fetch_begins_of_rank_0(void) {
+    if (options.root == 0) {
+        memcpy(other_ms, begin_ms, (size_t)options.count * sizeof *begin_ms);
+    } else if (rank == 0) {
+        MPI_Send(begin_ms, options.count, MPI_DOUBLE, options.root, begin_tag, MPI_COMM_WORLD);
+    } else if (rank == options.root) {
+        MPI_Recv(other_ms, options.count, MPI_DOUBLE, 0, begin_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
-    if (rank == 0) {
-        MPI_Send(all->begin_ms, all->count, MPI_DOUBLE, all->root, begin_tag, MPI_COMM_WORLD);
-    } else if (rank == all->root) {
-        MPI_Recv(all->other_ms, all->count, MPI_DOUBLE, 0, begin_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* On one clock from here on. Returns when the first call was due. */
+static double collect_times(double due_ms) {
+    agree_on_clock();
+    for (int call = 0; call < options.count; ++call) {
+        begin_ms[call] -= clock_offset_ms;
+        end_ms[call] -= clock_offset_ms;
     }
-    return all->other_ms;
+    gather_ends();
+    fetch_begins_of_rank_0();
+    return due_ms - clock_offset_ms;
+}
+
+static void print_calls(double due_ms) {
+    for (int call = 0; call < options.count; ++call) {
+        end_ms[call] -= begin_ms[call];
+        begin_ms[call] -= due_ms;
+        other_ms[call] -= due_ms;
+    }
+    printf(",\"begin_ms\":");
+    print_numbers(begin_ms, options.count, 1);
+    printf(",\"rank_0_begin_ms\":");
+    print_numbers(other_ms, options.count, 1);
+    printf(",\"completion_ms\":");
+    print_numbers(end_ms, options.count, 1);
 }
 
 int main(int argc, char** argv) {
-    const double start = now_ms();
+    const double start_ms = now_ms();
     start_mpi(&argc, &argv);
-    const struct options options = parse(argc, argv);
-    struct broadcasts all = options.all;
-    agree_on_clock();
-    make_room(&all);
-    const double first_ms = go_ahead(&all, options.ahead);
-    double stopped_ms = 0;
-    if (all.every_ms > 0) {
-        at_a_pace(&all);
-    } else {
-        stopped_ms = one_after_the_other(&options, &all);
+    const double initialised_ms = now_ms(), init_ms = initialised_ms - start_ms;
+    parse(argc, argv);
+    make_room();
+    double due_ms = initialised_ms, stopped_ms = 0, whole_ms = init_ms;
+    if (options.count > 0) {
+        due_ms = go_ahead(initialised_ms);
+        for (int call = 1; call <= options.count; ++call) {
+            stopped_ms += wait_for_turn(call, due_ms);
+            broadcast(call, &begin_ms[call - 1], &end_ms[call - 1]);
+        }
+        due_ms = collect_times(due_ms);
+        whole_ms = end_ms[options.count - 1] + clock_offset_ms - start_ms;
+        /* MPICH over TCP may drop what a rank sent just before it ends. */
+        MPI_Barrier(MPI_COMM_WORLD);
     }
-    const double whole_ms = now_ms() + clock_offset_ms - start;
-    if (all.every_ms > 0) {
-        gather_ends(&all);
-    }
-    const double* const of_rank_0_ms = begins_of_rank_0(&all);
-    if (rank == all.root) {
-        printf("{\"bytes\":%d,\"root\":%d,\"every_ms\":%d,\"whole_ms\":%.3f,\"stopped_ms\":%.3f,"
-               "\"first_ms\":%.3f", all.length, all.root, all.every_ms, whole_ms, stopped_ms, first_ms);
-        printf(",\"rank_0_begin_ms\":");
-        print_numbers(of_rank_0_ms, all.count, 1);
-        print_calls(&all, 0);
+    const double ended_ms = now_ms();
+    MPI_Finalize();
+    if (rank == options.root) {
+        printf("{\"bytes\":%d,\"root\":%d,\"every_ms\":%d,\"began_ms\":%.6f,\"init_ms\":%.3f,\"finalize_ms\":%.3f,"
+               "\"whole_ms\":%.3f,\"stopped_ms\":%.3f", options.length, options.root, options.every_ms, due_ms,
+               init_ms, now_ms() - ended_ms, whole_ms, stopped_ms);
+        print_calls(due_ms);
         printf("}\n");
         fflush(stdout);
     }
-    free_room(&all);
-    /* MPICH over TCP may drop what a rank sent just before it ends. */
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Finalize();
+    free(data);
+    free(expected);
+    free(begin_ms);
     return 0;
 }

@@ -141,59 +141,50 @@ function(mutirao_add_abi abi compile link)
     endif()
 endfunction()
 
-# MPICH 5 brings a second compiler wrapper, for the standard's binary interface.
-function(mutirao_add_standard_abi wrapper)
-    get_filename_component(folder ${wrapper} DIRECTORY)
-    if(EXISTS ${folder}/mpicc_abi)
-        mutirao_ask_wrapper(${folder}/mpicc_abi compile link)
-        mutirao_find_abi("${compile}" abi)
-        mutirao_add_abi(${abi} "${compile}" "${link}")
-    endif()
+# For the binary interface of programs that this compiler wrapper makes.
+function(mutirao_add_abi_of wrapper out_abi out_compile out_link)
+    mutirao_ask_wrapper(${wrapper} compile link)
+    mutirao_find_abi("${compile}" abi)
+    mutirao_add_abi(${abi} "${compile}" "${link}")
+    set(${out_abi} ${abi} PARENT_SCOPE)
+    set(${out_compile} ${compile} PARENT_SCOPE)
+    set(${out_link} ${link} PARENT_SCOPE)
 endfunction()
 
 # NAME=WRAPPER: builds the libraries for that MPI's binary interface, and the bench and test programs into
-# build/mpi/NAME.
+# build/mpi/NAME, among them that of `mutirao study interfaces`.
 function(mutirao_add_mpi spec)
     string(REPLACE "=" ";" parts ${spec})
     list(GET parts 0 name)
     list(GET parts 1 wrapper)
-    mutirao_ask_wrapper(${wrapper} compile link)
-    mutirao_find_abi("${compile}" abi)
-    mutirao_add_abi(${abi} "${compile}" "${link}")
-    mutirao_add_standard_abi(${wrapper})
+    mutirao_add_abi_of(${wrapper} abi compile link)
+    # MPICH 5 brings a second compiler wrapper, for the standard's binary interface.
+    get_filename_component(folder ${wrapper} DIRECTORY)
+    if(EXISTS ${folder}/mpicc_abi)
+        mutirao_add_abi_of(${folder}/mpicc_abi standard_abi standard_compile standard_link)
+    endif()
 
-    set(directory ${PROJECT_BINARY_DIR}/mpi/${name})
+    add_executable(mandelbrot-${name} ${PROJECT_SOURCE_DIR}/bench/mandelbrot/mpi.cpp
+                   $<TARGET_OBJECTS:mandelbrot_common>)
+    set(names mandelbrot)
     file(GLOB programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.c
          ${PROJECT_SOURCE_DIR}/bench/ping_pong/*.c ${PROJECT_SOURCE_DIR}/tests/mpi/*.c)
     foreach(program IN LISTS programs)
         get_filename_component(base ${program} NAME_WE)
         add_executable(${base}-${name} ${program})
+        list(APPEND names ${base})
+    endforeach()
+    foreach(base IN LISTS names)
         target_compile_options(${base}-${name} PRIVATE ${compile})
         target_link_libraries(${base}-${name} PRIVATE ${link} m ${CMAKE_DL_LIBS})
         set_target_properties(${base}-${name} PROPERTIES OUTPUT_NAME ${base}
-                              RUNTIME_OUTPUT_DIRECTORY ${directory})
+                              RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/mpi/${name})
     endforeach()
-    mutirao_add_mpi_mandelbrot(${name} "${compile}" "${link}" ${directory})
-endfunction()
 
-# The program of `mutirao study interfaces`.
-function(mutirao_add_mpi_mandelbrot name compile link directory)
-    add_executable(mandelbrot-${name} ${PROJECT_SOURCE_DIR}/bench/mandelbrot/mpi.cpp
-                   $<TARGET_OBJECTS:mandelbrot_common>)
-    target_compile_options(mandelbrot-${name} PRIVATE ${compile})
-    target_link_libraries(mandelbrot-${name} PRIVATE ${link})
-    set_target_properties(mandelbrot-${name} PROPERTIES OUTPUT_NAME mandelbrot
-                          RUNTIME_OUTPUT_DIRECTORY ${directory})
-endfunction()
-
-# What `make demo` runs: no unit tests, and one MPI only, the first.
-function(mutirao_add_demo)
-    list(GET MUTIRAO_MPIS 0 first)
-    string(REGEX REPLACE "=.*" "" name ${first})
-    string(REGEX REPLACE "^[^=]*=" "" wrapper ${first})
-    mutirao_ask_wrapper(${wrapper} compile link)
-    mutirao_find_abi("${compile}" abi)
-    add_custom_target(demo)
-    add_dependencies(demo mutirao-core mutirao-mpi-library mutirao-lab-router mutirao-lab-agent
-                     mutirao-calm mutirao mutirao-${abi} collective-${name})
+    # What `make demo` runs: no unit tests, and one MPI only, the first.
+    if(NOT TARGET demo)
+        add_custom_target(demo)
+        add_dependencies(demo mutirao-core mutirao-mpi-library mutirao-lab-router mutirao-lab-agent
+                         mutirao-calm mutirao mutirao-${abi} collective-${name})
+    endif()
 endfunction()

@@ -2,27 +2,93 @@
 // that bring no launcher: the paper's sockets needed one of their own, too.
 #pragma once
 
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "transport.h"
 
 namespace mandelbrot {
 
+inline constexpr auto patience_with_workers = std::chrono::seconds(2);
+
+/// In the child: nothing between fork and exec may allocate, since threads may hold locks.
+[[noreturn]] inline void become_worker(char* const* arguments, int master_process) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() == master_process) execv(arguments[0], arguments);
+    _exit(127);
+}
+
+/// As a shell reads it: paths of programs and addresses hold no quotes.
+inline std::string quoted(const std::vector<std::string>& words) {
+    std::string line = "exec";
+    for (const std::string& word : words) line += " '" + word + "'";
+    return line;
+}
+
 /// Its path.
-std::string this_program();
+inline std::string this_program() {
+    std::array<char, PATH_MAX> path{};
+    if (readlink("/proc/self/exe", path.data(), path.size() - 1) < 0) {
+        throw Failure("cannot find this program");
+    }
+    return path.data();
+}
 
 /// Workers that end with this object, and with this process, however it ends.
 class LaunchedWorkers {
   public:
     /// Each is told that its master is at `master`. Not from a thread that ends before they do.
-    LaunchedWorkers(const Crew& crew, const std::string& master);
+    LaunchedWorkers(const Crew& crew, const std::string& master) {
+        const std::vector<std::string> worker{this_program(), "--worker-of", master,
+                                              "--workers",    std::to_string(crew.workers),
+                                              "--side",       std::to_string(crew.side)};
+        const int self = getpid();
+        for (int i = 0; i < crew.workers; ++i) {
+            std::vector<std::string> words = worker;
+            if (!crew.hosts.empty()) {
+                words = {crew.remote_shell, crew.hosts[static_cast<std::size_t>(i)], quoted(worker)};
+            }
+            std::vector<char*> arguments;
+            for (std::string& word : words) arguments.push_back(word.data());
+            arguments.push_back(nullptr);
+            const int process = fork();
+            if (process == 0) become_worker(arguments.data(), self);
+            if (process < 0) throw Failure(std::string("cannot launch a worker: ") + std::strerror(errno));
+            processes_.push_back(process);
+        }
+    }
     /// Those that were told to stop have a moment for it.
-    ~LaunchedWorkers();
-    /// Failure where one has ended; for as long as not all have connected, who would miss it else?
-    void check_all_run() const;
+    ~LaunchedWorkers() {
+        const auto end = std::chrono::steady_clock::now() + patience_with_workers;
+        for (const int process : processes_) {
+            while (waitpid(process, nullptr, WNOHANG) == 0) {
+                if (std::chrono::steady_clock::now() > end) kill(process, SIGKILL);
+                std::this_thread::sleep_for(std::chrono::microseconds(200));
+            }
+        }
+    }
     LaunchedWorkers(const LaunchedWorkers&) = delete;
     LaunchedWorkers& operator=(const LaunchedWorkers&) = delete;
+
+    /// Failure where one has ended; for as long as not all have connected, who would miss it else?
+    void check_all_run() const {
+        for (const int process : processes_) {
+            siginfo_t ended{};
+            waitid(P_PID, static_cast<id_t>(process), &ended, WEXITED | WNOHANG | WNOWAIT);
+            if (ended.si_pid != 0) throw Failure("a worker ended before all had connected");
+        }
+    }
 
   private:
     std::vector<int> processes_;

@@ -28,9 +28,11 @@ struct UsageError : std::runtime_error {
 struct Options {
     Job job;
     std::string image;
-    std::string hosts;
-    Crew crew;  ///< but for what is in the job and in `hosts`
 };
+
+void require(bool holds, const std::string& otherwise) {
+    if (!holds) throw UsageError(otherwise);
+}
 
 int number(std::string_view option, std::string_view text, int least, int most) {
     int value = 0;
@@ -42,44 +44,6 @@ int number(std::string_view option, std::string_view text, int least, int most) 
     return value;
 }
 
-Options parse(int count, char** words) {
-    Options options;
-    struct Number {
-        std::int32_t& value;
-        int least, most;
-    };
-    Job& job = options.job;
-    const std::map<std::string_view, Number> numbers{
-        {"--workers", {job.workers, 1, 1000}},
-        {"--side", {job.side, 1, 10000}},
-        {"--points", {job.parameters.points, 1, 10000}},
-        {"--iterations", {job.parameters.iterations, 1, 1000000000}},
-        {"--fall-after", {job.fall_after, 0, 100000000}}};
-    const std::map<std::string_view, std::string&> texts{{"--image", options.image},
-                                                         {"--address", options.crew.address},
-                                                         {"--hosts", options.hosts},
-                                                         {"--remote-shell", options.crew.remote_shell},
-                                                         {"--worker-of", options.crew.master}};
-    for (int i = 1; i < count; i += 2) {
-        const std::string_view option = words[i];
-        if (i + 1 == count) throw UsageError(std::string(option) + " needs a value");
-        if (const auto found = numbers.find(option); found != numbers.end()) {
-            const auto& [value, least, most] = found->second;
-            value = number(option, words[i + 1], least, most);
-        } else if (const auto text = texts.find(option); text != texts.end()) {
-            text->second = words[i + 1];
-        } else {
-            throw UsageError("unknown option " + std::string(option));
-        }
-    }
-    if (job.workers == 0 || job.side == 0) throw UsageError("--workers and --side are needed");
-    if (options.crew.master.empty() && job.parameters.points % job.side != 0) {
-        throw UsageError("--side " + std::to_string(job.side) + " does not divide " +
-                         std::to_string(job.parameters.points) + " points");
-    }
-    return options;
-}
-
 std::vector<std::string> listed(const std::string& names) {
     std::vector<std::string> found;
     std::istringstream text(names);
@@ -88,20 +52,49 @@ std::vector<std::string> listed(const std::string& names) {
 }
 
 /// One host for each worker, or none at all.
-Crew crew_of(const Options& options) {
-    const Job& job = options.job;
-    Crew crew = options.crew;
-    crew.workers = job.workers;
-    crew.side = job.side;
-    crew.hosts = listed(options.hosts);
-    if (!crew.hosts.empty() && crew.hosts.size() != static_cast<std::size_t>(job.workers)) {
-        throw UsageError("--hosts names " + std::to_string(crew.hosts.size()) + " hosts for " +
-                         std::to_string(job.workers) + " workers");
+void check(const Job& job) {
+    const auto& [workers, side, address, hosts, remote_shell, master] = job.crew;
+    require(workers > 0 && side > 0, "--workers and --side are needed");
+    require(!master.empty() || job.parameters.points % side == 0,
+            "--side " + std::to_string(side) + " does not divide " + std::to_string(job.parameters.points) + " points");
+    require(hosts.empty() || hosts.size() == static_cast<std::size_t>(workers),
+            "--hosts names " + std::to_string(hosts.size()) + " hosts for " + std::to_string(workers) + " workers");
+    require(hosts.empty() == remote_shell.empty(), "--hosts and --remote-shell go together");
+}
+
+Options parse(int count, char** words) {
+    struct Number {
+        std::int32_t& value;
+        int least, most;
+    };
+    Options options;
+    Job& job = options.job;
+    std::string hosts;
+    const std::map<std::string_view, Number> numbers{
+        {"--workers", {job.crew.workers, 1, 1000}},
+        {"--side", {job.crew.side, 1, 10000}},
+        {"--points", {job.parameters.points, 1, 10000}},
+        {"--iterations", {job.parameters.iterations, 1, 1000000000}},
+        {"--fall-after", {job.fall_after, 0, 100000000}}};
+    const std::map<std::string_view, std::string&> texts{{"--image", options.image},
+                                                         {"--address", job.crew.address},
+                                                         {"--hosts", hosts},
+                                                         {"--remote-shell", job.crew.remote_shell},
+                                                         {"--worker-of", job.crew.master}};
+    for (int i = 1; i < count; i += 2) {
+        const std::string_view option = words[i];
+        require(i + 1 < count, std::string(option) + " needs a value");
+        if (const auto found = numbers.find(option); found != numbers.end()) {
+            const auto& [value, least, most] = found->second;
+            value = number(option, words[i + 1], least, most);
+        } else {
+            require(texts.contains(option), "unknown option " + std::string(option));
+            texts.at(option) = words[i + 1];
+        }
     }
-    if (crew.hosts.empty() != crew.remote_shell.empty()) {
-        throw UsageError("--hosts and --remote-shell go together");
-    }
-    return crew;
+    job.crew.hosts = listed(hosts);
+    check(job);
+    return options;
 }
 
 void write_image(const Image& image, const std::string& path) {
@@ -117,7 +110,7 @@ void print(const Job& job, const Outcome& outcome) {
     std::printf("{\"workers\": %d, \"side\": %d, \"message_bytes\": %zu, \"return_s\": %.6f,"
                 " \"messages\": %lld, \"bytes\": %lld, \"gone\": %d, \"noticed_ms\": %.3f,"
                 " \"computed_s\": [",
-                job.workers, job.side, Message(job.side).bytes().size(), outcome.return_s,
+                job.crew.workers, job.crew.side, Message(job.crew.side).bytes().size(), outcome.return_s,
                 static_cast<long long>(outcome.messages), static_cast<long long>(outcome.bytes),
                 outcome.gone, outcome.noticed_ms);
     const char* separator = "";
@@ -131,13 +124,13 @@ void print(const Job& job, const Outcome& outcome) {
 
 void run(const Options& options) {
     const Job& job = options.job;
-    play(crew_of(options),
+    play(job.crew,
          [&](MasterSide& side) {
              const Outcome outcome = Master(side, job).run();
              if (!options.image.empty()) write_image(outcome.image, options.image);
              print(job, outcome);
          },
-         [&](WorkerSide& side) { work(side, job.side); });
+         [&](WorkerSide& side) { work(side, job.crew.side); });
 }
 
 }  // namespace

@@ -9,9 +9,19 @@
 #include <span>
 #include <vector>
 
-#include "mandelbrot.h"
-
 namespace mandelbrot {
+
+/// A square of `side` times `side` points within the image.
+struct Task {
+    std::int32_t left = 0;
+    std::int32_t top = 0;
+    std::int32_t side = 0;
+};
+
+struct Parameters {
+    std::int32_t points = 800;  ///< of each side of the image
+    std::int32_t iterations = 1000;
+};
 
 enum class Kind : std::int32_t {
     ask,   ///< worker: I am there; points mean nothing

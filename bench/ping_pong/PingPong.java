@@ -1,41 +1,49 @@
-/** The round trips of ping_pong.c (which describes them) over any binding of MPI. */
-final class PingPong {
-    /** One rank of two, with one message that it sends and receives. */
-    interface Endpoint {
-        int rank() throws Throwable;
+import java.nio.ByteBuffer;
 
-        /** Makes a message that holds so many bytes. */
-        void resize(int bytes);
+/** The round trips of ping_pong.c (which describes them): one rank of two, with one message that it sends and
+ * receives by any binding of MPI. */
+abstract class PingPong {
+    private final boolean direct;
+    private ByteBuffer message;
+    /** The message as bindings take it: a direct buffer or a byte[]. */
+    Object handed;
+    int peer;
 
-        void send(int bytes) throws Throwable;
-
-        void receive(int bytes) throws Throwable;
-
-        byte get(int index);
-
-        void put(int index, byte value);
+    PingPong(boolean direct) {
+        this.direct = direct;
     }
 
-    private final Endpoint endpoint;
+    abstract int rank() throws Throwable;
 
-    private PingPong(Endpoint endpoint) {
-        this.endpoint = endpoint;
+    abstract void send(int bytes) throws Throwable;
+
+    abstract void receive(int bytes) throws Throwable;
+
+    /** Makes a message that holds so many bytes. */
+    void resize(int bytes) {
+        message = direct ? ByteBuffer.allocateDirect(bytes) : ByteBuffer.allocate(bytes);
+        handed = direct ? message : message.array();
     }
 
     /** With the arguments of ping_pong.c, and `--room BYTES`: no message is kept in less. */
-    static void run(Endpoint endpoint, String[] arguments) throws Throwable {
-        PingPong pingPong = new PingPong(endpoint);
+    final void run(String[] arguments) throws Throwable {
+        peer = 1 - rank();
         int trips = Integer.parseInt(option(arguments, "--trips", null));
         int room = Integer.parseInt(option(arguments, "--room", "1"));
         for (String size : option(arguments, "--sizes", null).split(",")) {
             int bytes = Integer.parseInt(size);
-            endpoint.resize(Math.max(bytes, room));
-            if (endpoint.rank() == 0) {
-                pingPong.ping(bytes, trips);
+            resize(Math.max(bytes, room));
+            if (rank() == 0) {
+                ping(bytes, trips);
             } else {
-                pingPong.pong(bytes, trips);
+                pong(bytes, trips);
             }
         }
+    }
+
+    /** `--buffer array|direct` */
+    static boolean asksForDirect(String[] arguments) {
+        return option(arguments, "--buffer", null).equals("direct");
     }
 
     static String option(String[] arguments, String name, String otherwise) {
@@ -65,11 +73,11 @@ final class PingPong {
     }
 
     private long timedTrip(int bytes, byte stamp) throws Throwable {
-        endpoint.put(0, stamp);
-        endpoint.put(bytes - 1, stamp);
+        message.put(0, stamp);
+        message.put(bytes - 1, stamp);
         long begin = System.nanoTime();
-        endpoint.send(bytes);
-        endpoint.receive(bytes);
+        send(bytes);
+        receive(bytes);
         long took = System.nanoTime() - begin;
         check(bytes, 0, (byte) (stamp + 1));
         check(bytes, bytes - 1, (byte) (stamp + 1));
@@ -78,22 +86,22 @@ final class PingPong {
 
     private void pong(int bytes, int trips) throws Throwable {
         for (int trip = 0; trip < trips; ++trip) {
-            endpoint.receive(bytes);
+            receive(bytes);
             raise(0);
             if (bytes > 1) {
                 raise(bytes - 1);
             }
-            endpoint.send(bytes);
+            send(bytes);
         }
-        endpoint.receive(bytes);
+        receive(bytes);
         for (int i = 0; i < bytes; ++i) {
             raise(i);
         }
-        endpoint.send(bytes);
+        send(bytes);
     }
 
     private void raise(int index) {
-        endpoint.put(index, (byte) (endpoint.get(index) + 1));
+        message.put(index, (byte) (message.get(index) + 1));
     }
 
     private static byte pattern(int index) {
@@ -102,17 +110,17 @@ final class PingPong {
 
     private void checkEveryByte(int bytes) throws Throwable {
         for (int i = 0; i < bytes; ++i) {
-            endpoint.put(i, pattern(i));
+            message.put(i, pattern(i));
         }
-        endpoint.send(bytes);
-        endpoint.receive(bytes);
+        send(bytes);
+        receive(bytes);
         for (int i = 0; i < bytes; ++i) {
             check(bytes, i, (byte) (pattern(i) + 1));
         }
     }
 
     private void check(int bytes, int index, byte wanted) {
-        if (endpoint.get(index) != wanted) {
+        if (message.get(index) != wanted) {
             System.err.println("ping_pong: wrong bytes came back (" + bytes + " bytes, at " + index
                     + ")");
             Runtime.getRuntime().halt(1);

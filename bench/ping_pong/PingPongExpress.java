@@ -17,22 +17,19 @@ import mpi.MPIException;
  * hosts. What that launcher does for them, to tell each rank on which ports the others listen, rank 0
  * does on port P here.
  */
-final class PingPongExpress implements PingPong.Endpoint {
+final class PingPongExpress extends PingPong {
     private static final int RANKS = 2, PATIENCE_MS = 20;
     // Longer messages wait until their receiver is ready: the default of MPJ Express.
     private static final int EAGER_BYTES = 131072;
 
-    private final int peer;
-    private byte[] message;
-
-    private PingPongExpress() throws MPIException {
-        peer = 1 - rank();
+    private PingPongExpress() {
+        super(false);
     }
 
     public static void main(String[] arguments) throws Throwable {
-        String rank = PingPong.option(arguments, "--rank", null);
-        String host = PingPong.option(arguments, "--server", null);
-        int port = Integer.parseInt(PingPong.option(arguments, "--port", null));
+        String rank = option(arguments, "--rank", null);
+        String host = option(arguments, "--server", null);
+        int port = Integer.parseInt(option(arguments, "--port", null));
         if (rank.equals("0")) {
             ServerSocket server = new ServerSocket(port);
             Thread introducing = new Thread(() -> introduce(server));
@@ -43,7 +40,7 @@ final class PingPongExpress implements PingPong.Endpoint {
         String configuration = "#Number of Processes;" + RANKS + ";#Protocol Switch Limit;"
                 + EAGER_BYTES + ";#Server Name;" + host + ";#Server Port;" + port;
         MPI.Init(new String[] {rank, configuration, "niodev"});
-        PingPong.run(new PingPongExpress(), arguments);
+        new PingPongExpress().run(arguments);
         MPI.Finalize();
     }
 
@@ -88,32 +85,17 @@ final class PingPongExpress implements PingPong.Endpoint {
     }
 
     @Override
-    public int rank() throws MPIException {
+    int rank() throws MPIException {
         return MPI.COMM_WORLD.Rank();
     }
 
     @Override
-    public void resize(int bytes) {
-        message = new byte[bytes];
+    void send(int bytes) throws MPIException {
+        MPI.COMM_WORLD.Send(handed, 0, bytes, MPI.BYTE, peer, 0);
     }
 
     @Override
-    public void send(int bytes) throws MPIException {
-        MPI.COMM_WORLD.Send(message, 0, bytes, MPI.BYTE, peer, 0);
-    }
-
-    @Override
-    public void receive(int bytes) throws MPIException {
-        MPI.COMM_WORLD.Recv(message, 0, bytes, MPI.BYTE, peer, 0);
-    }
-
-    @Override
-    public byte get(int index) {
-        return message[index];
-    }
-
-    @Override
-    public void put(int index, byte value) {
-        message[index] = value;
+    void receive(int bytes) throws MPIException {
+        MPI.COMM_WORLD.Recv(handed, 0, bytes, MPI.BYTE, peer, 0);
     }
 }

@@ -7,13 +7,14 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
 /**
  * Through java.lang.foreign (Java 22): the C library itself, without a binding. Property mpi.library
  * names it. Handles are integers in MPICH and its kin, addresses of the library's variables in Open MPI.
  */
-final class PingPongForeign implements PingPong.Endpoint {
+final class PingPongForeign extends PingPong {
     private static final int MPICH_COMM_WORLD = 0x44000000, MPICH_BYTE = 0x4c00010d;
     private static final int MOST_STATUS_BYTES = 64;
 
@@ -33,8 +34,12 @@ final class PingPongForeign implements PingPong.Endpoint {
 
     private MemorySegment message;
 
+    private PingPongForeign() {
+        super(true);
+    }
+
     public static void main(String[] arguments) throws Throwable {
-        PingPong.run(new PingPongForeign(), arguments);
+        new PingPongForeign().run(arguments);
         call("MPI_Finalize", FunctionDescriptor.of(ValueLayout.JAVA_INT));
     }
 
@@ -78,32 +83,23 @@ final class PingPongForeign implements PingPong.Endpoint {
     }
 
     @Override
-    public int rank() {
+    int rank() {
         return RANK;
     }
 
     @Override
-    public void resize(int bytes) {
-        message = Arena.ofAuto().allocate(bytes);
+    void resize(int bytes) {
+        super.resize(bytes);
+        message = MemorySegment.ofBuffer((ByteBuffer) handed);
     }
 
     @Override
-    public void send(int bytes) throws Throwable {
+    void send(int bytes) throws Throwable {
         succeed((int) SEND.invokeExact(message, bytes));
     }
 
     @Override
-    public void receive(int bytes) throws Throwable {
+    void receive(int bytes) throws Throwable {
         succeed((int) RECEIVE.invokeExact(message, bytes));
-    }
-
-    @Override
-    public byte get(int index) {
-        return message.get(ValueLayout.JAVA_BYTE, index);
-    }
-
-    @Override
-    public void put(int index, byte value) {
-        message.set(ValueLayout.JAVA_BYTE, index, value);
     }
 }

@@ -1,14 +1,19 @@
-"""What a study tells of itself: its settings, the command that repeats it, and what it goes on without."""
+"""What studies run, what that says, and what they tell of themselves: their settings, the command that repeats them,
+and what they go on without."""
 
+import functools
 import json
-from collections.abc import Collection, Iterable, Iterator
+import os
+import subprocess
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from mutirao.base.errors import Failure, UsageError, unknown
 from mutirao.base.output import note
 from mutirao.base.progress import Steps
-from mutirao.run.processes import Finished, failure_of
+from mutirao.lab.lab import Lab
+from mutirao.run.processes import Finished, argv_ending_with_us, failure_of, new_mark, run_marked
 
 
 def check_known(what: str, names: Iterable[str], known: Collection[str]) -> None:
@@ -45,6 +50,20 @@ class LeftOut:
 
 def left_out_lines(result: dict) -> list[str]:
     return [f"{row['title']} left out: {row['reason']}" for row in result.get("left_out", ())]
+
+
+def run_program(command: Sequence[str], environment: dict[str, str], timeout_s: float, lab: Lab | None = None,
+                host: str | None = None) -> Finished:
+    """Where started() says."""
+    mark = new_mark()
+    start = functools.partial(started, lab, command, host, env={**os.environ, **environment, **mark})
+    return run_marked(start, mark, capture=True, timeout_s=timeout_s)
+
+
+def started(lab: Lab | None, command: Sequence[str], host: str | None = None, **popen_arguments) -> subprocess.Popen:
+    """On a host of the lab, the first unless one is named; without a lab on this one."""
+    return (lab.exec(host or lab.hosts[0].name, command, **popen_arguments) if lab else
+            subprocess.Popen(argv_ending_with_us(command), **popen_arguments))
 
 
 def told(finished: Finished, what: str, begin: str) -> dict:

@@ -17,8 +17,11 @@ _ALMOST = 1.0001  # powers of ten are not exact
 class Point:
     x: int
     us: float
-    low_us: float
-    high_us: float
+    interval_us: tuple[float, float] | None = None
+
+    @property
+    def ends_us(self) -> tuple[float, float]:
+        return self.interval_us or (self.us, self.us)
 
 
 @dataclass(frozen=True)
@@ -57,14 +60,15 @@ NUMBERS = Axis(float, str, _numbers_between)
 SECONDS = Axis(float, lambda ms: f"{ms / 1000:g} s", _seconds_between)
 
 
-def line_chart(lines: Sequence[Line], most_us: float, least_us: float, axis: Axis = SIZES,
-               height: int = 270, bound: Sequence[tuple[int, float]] = (),
-               marks: Sequence[tuple[int, str]] = ()) -> str:
-    """The interval of each point is a band around its line. `bound`: a dashed line; `marks`: upright
-    ones with what happened there."""
+def line_chart(lines: Sequence[Line], axis: Axis = SIZES, height: int = 270, bound: Sequence[tuple[int, float]] = (),
+               marks: Sequence[tuple[int, str]] = (), beside_us: Sequence[float] = ()) -> str:
+    """The interval of each point is a band around its line. `bound`: a dashed line; `marks`: upright ones with what
+    happened there; `beside_us`: what charts with the same axis of time show."""
     width = 400
     places = [point.x for line in lines for point in line.points]
-    times_us = _times_between(least_us, most_us)
+    every_us = [*beside_us, *(us for _, us in bound),
+                *(us for line in lines for point in line.points for us in point.ends_us)]
+    times_us = _times_between(min(every_us), max(every_us))
     x = scale(*map(axis.transform, (min(places), max(places))), _LEFT, width - _RIGHT, axis.transform)
     y = scale(math.log10(times_us[0]), math.log10(times_us[-1]), height - _BOTTOM, _TOP, math.log10)
     parts = [f'<svg class="chart lines" viewBox="0 0 {width} {height}" role="img">']
@@ -105,13 +109,12 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
 
 def _line(line: Line, axis: Axis, x: Callable[[float], float],
           y: Callable[[float], float]) -> Iterator[str]:
-    upper = [(x(point.x), y(point.high_us)) for point in line.points]
-    lower = [(x(point.x), y(point.low_us)) for point in line.points]
+    lower, upper = ([(x(point.x), y(point.ends_us[end])) for point in line.points] for end in (0, 1))
     middle = [(x(point.x), y(point.us)) for point in line.points]
     yield f'<path class="band {line.style}" d="{_path([*upper, *reversed(lower)])}Z"/>'
     yield f'<path class="curve {line.style}" d="{_path(middle)}"/>'
     for point, (a, b) in zip(line.points, middle, strict=True):
         what = (f"{line.title}, {axis.name(point.x)}: {duration(point.us)}"
-                f" ({duration(point.low_us)} to {duration(point.high_us)})")
+                f" ({' to '.join(map(duration, point.ends_us))})")
         yield (f'<circle class="dot {line.style}" cx="{a:.1f}" cy="{b:.1f}" r="2.6">'
                f'<title>{escape(what)}</title></circle>')

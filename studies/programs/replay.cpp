@@ -3,35 +3,28 @@
 #include "replay.h"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <cmath>
 #include <deque>
 #include <fstream>
 #include <iostream>
 #include <limits>
-#include <optional>
 #include <sstream>
+#include <string>
 #include <utility>
-#include <vector>
 
+#include "core/forecast/change_detector.h"
 #include "core/network/sites.h"
-#include "core/network/tree.h"
 #include "core/text/invariant.h"
 #include "core/text/json.h"
+#include "core/text/numbers.h"
 
 namespace mutirao::tool {
 
 namespace {
 
+constexpr double never = std::numeric_limits<double>::infinity();
 constexpr int most_hosts = 1000;
-
-template <typename Number>
-std::optional<Number> number_in(const std::string& word) {
-    Number value{};
-    const char* end = word.data() + word.size();
-    const auto [stop, error] = std::from_chars(word.data(), end, value);
-    return error == std::errc{} && stop == end ? std::optional(value) : std::nullopt;
-}
 
 /// Nothing if the word is neither a latency nor "-".
 std::optional<double> read_latency(const std::string& word) {
@@ -40,106 +33,124 @@ std::optional<double> read_latency(const std::string& word) {
     return value && *value >= 0 ? value : std::nullopt;
 }
 
-}  // namespace
+/// The latencies of one slice, link by link in the order of the format; NaN: not measured.
+using TraceSlice = std::vector<double>;
 
-TraceReader::TraceReader(std::istream& input, std::string name)
-    : input_(input), name_(std::move(name)) {
-    const std::vector<std::string> heading = words();
-    if (heading.size() != 2 || heading[0] != "hosts") refuse("the first line must be hosts COUNT");
-    host_count_ = number_in<int>(heading[1]).value_or(0);
-    if (host_count_ < 2 || host_count_ > most_hosts) {
-        refuse("hosts \"" + heading[1] + "\" is not in 2.." + std::to_string(most_hosts));
-    }
-}
-
-std::optional<TraceSlice> TraceReader::next() {
-    const std::vector<std::string> line = words();
-    if (line.empty()) return std::nullopt;
-    if (line[0] != "slice") refuse("unknown line \"" + line[0] + "\"");
-    const auto hosts = static_cast<std::size_t>(host_count_);
-    const std::size_t links = hosts * (hosts - 1) / 2;
-    if (line.size() != links + 1) {
-        refuse(std::to_string(line.size() - 1) + " latencies where " + std::to_string(links) +
-               " belong");
-    }
-    TraceSlice slice;
-    for (std::size_t i = 1; i < line.size(); ++i) {
-        const auto latency_us = read_latency(line[i]);
-        if (!latency_us) {
-            refuse("\"" + line[i] + "\" is not a latency: a number of at least 0, inf or -");
+// A recorded trace as it is handed to `mutirao-studies replay`, slice by slice:
+//
+//   # anything after a hash is a comment
+//   hosts 99                     must come first; the hosts are 0 .. 98
+//   slice 75000 80000 - inf ...  one-way latencies in us of all links 0-1, 0-2, .. 1-2, ..
+//
+// "-": not measured in this slice, so what is known stays; "inf": nothing gets through.
+class TraceReader {
+  public:
+    /// `name` is how error lines call the trace. Throws UsageError where the first line is wrong.
+    TraceReader(std::istream& input, std::string name) : input_(input), name_(std::move(name)) {
+        const Words heading = words();
+        if (heading.size() != 2 || heading[0] != "hosts") refuse("the first line must be hosts COUNT");
+        host_count_ = number_in<int>(heading[1]).value_or(0);
+        if (host_count_ < 2 || host_count_ > most_hosts) {
+            refuse("hosts \"" + heading[1] + "\" is not in 2.." + std::to_string(most_hosts));
         }
-        slice.push_back(*latency_us);
     }
-    return slice;
-}
 
-std::vector<std::string> TraceReader::words() {
-    std::vector<std::string> result;
-    for (std::string text; result.empty() && std::getline(input_, text);) {
-        ++line_number_;
-        std::istringstream stream(text.substr(0, text.find('#')));
-        for (std::string word; stream >> word;) result.push_back(word);
+    int host_count() const { return host_count_; }
+
+    /// Nothing at the end. Throws UsageError where a line is wrong.
+    std::optional<TraceSlice> next() {
+        const Words line = words();
+        if (line.empty()) return std::nullopt;
+        if (line[0] != "slice") refuse("unknown line \"" + line[0] + "\"");
+        const auto links = static_cast<std::size_t>(host_count_ * (host_count_ - 1) / 2);
+        if (line.size() != links + 1) {
+            refuse(std::to_string(line.size() - 1) + " latencies where " + std::to_string(links) + " belong");
+        }
+        TraceSlice slice;
+        for (std::size_t i = 1; i < line.size(); ++i) {
+            const auto latency_us = read_latency(line[i]);
+            if (!latency_us) refuse("\"" + line[i] + "\" is not a latency: a number of at least 0, inf or -");
+            slice.push_back(*latency_us);
+        }
+        return slice;
     }
-    return result;
-}
 
-void TraceReader::refuse(const std::string& what) const {
-    throw UsageError(name_ + ":" + std::to_string(line_number_) + ": " + what);
-}
+  private:
+    /// The words of the next line that has any; empty at the end.
+    Words words() {
+        Words result;
+        for (std::string text; result.empty() && std::getline(input_, text);) {
+            ++line_number_;
+            std::istringstream stream(text.substr(0, text.find('#')));
+            for (std::string word; stream >> word;) result.push_back(word);
+        }
+        return result;
+    }
 
-namespace {
+    [[noreturn]] void refuse(const std::string& what) const {
+        throw UsageError(name_ + ":" + std::to_string(line_number_) + ": " + what);
+    }
 
-constexpr double never = std::numeric_limits<double>::infinity();
+    std::istream& input_;
+    std::string name_;
+    int line_number_ = 0;
+    int host_count_ = 0;
+};
 
-/// As the library assumes of hosts that it has not measured.
-constexpr HostCosts assumed_costs{10.0, 10.0, 1000.0};
-
+/// With the costs of hosts that the library assumes of those that it has not measured.
 Network unknown_network(int host_count) {
     Network network(host_count);
     for (int a = 0; a < host_count; ++a) {
-        network.set_host(a, assumed_costs);
+        network.set_host(a, HostCosts{10.0, 10.0, 1000.0});
         for (int b = a + 1; b < host_count; ++b) network.set_both(a, b, Link{.latency_us = never});
     }
     return network;
 }
 
-}  // namespace
+/// All links of a replayed network: what they are, and what their owners have announced of them.
+class ReplayedLinks {
+  public:
+    ReplayedLinks(int host_count, const ChangeRule& rule)
+        : actual_(unknown_network(host_count)), announced_(actual_) {
+        detectors_.assign(static_cast<std::size_t>(host_count * (host_count - 1) / 2), ChangeDetector(rule));
+    }
 
-ReplayedLinks::ReplayedLinks(int host_count, const ChangeRule& rule)
-    : actual_(unknown_network(host_count)), announced_(actual_) {
-    const auto hosts = static_cast<std::size_t>(host_count);
-    detectors_.assign(hosts * (hosts - 1) / 2, ChangeDetector(rule));
-}
-
-int ReplayedLinks::pass(const TraceSlice& slice, int measurements) {
-    int announcements = 0;
-    std::size_t link = 0;
-    for (int low = 0; low < actual_.host_count(); ++low) {
-        for (int high = low + 1; high < actual_.host_count(); ++high, ++link) {
-            const double latency_us = slice[link];
-            if (std::isnan(latency_us)) continue;
-            ChangeDetector& detector = detectors_[link];
-            announcements += measured(detector, latency_us, measurements);
-            actual_.set_both(low, high, Link{.latency_us = latency_us});
-            announced_.set_both(low, high,
-                                Link{.latency_us = detector.announced().value_or(never)});
+    /// A slice that lasts for so many measurements of each link. Returns how many announcements
+    /// were made of it.
+    int pass(const TraceSlice& slice, int measurements) {
+        int announcements = 0;
+        std::size_t link = 0;
+        for (int low = 0; low < actual_.host_count(); ++low) {
+            for (int high = low + 1; high < actual_.host_count(); ++high, ++link) {
+                if (std::isnan(slice[link])) continue;
+                ChangeDetector& detector = detectors_[link];
+                announcements += measured(detector, slice[link], measurements);
+                actual_.set_both(low, high, Link{.latency_us = slice[link]});
+                announced_.set_both(low, high, Link{.latency_us = detector.announced().value_or(never)});
+            }
         }
+        return announcements;
     }
-    return announcements;
-}
 
-int ReplayedLinks::measured(ChangeDetector& detector, double latency_us, int measurements) {
-    if (!std::isfinite(latency_us)) {
-        const bool news = detector.announced().value_or(never) != never;
-        if (news) detector.unreachable();
-        return news ? 1 : 0;
+    const Network& actual() const { return actual_; }
+    const Network& announced() const { return announced_; }
+
+  private:
+    static int measured(ChangeDetector& detector, double latency_us, int measurements) {
+        if (!std::isfinite(latency_us)) {
+            const bool news = detector.announced().value_or(never) != never;
+            if (news) detector.unreachable();
+            return news ? 1 : 0;
+        }
+        int announcements = 0;
+        for (int i = 0; i < measurements; ++i) announcements += detector.measured(latency_us) ? 1 : 0;
+        return announcements;
     }
-    int announcements = 0;
-    for (int i = 0; i < measurements; ++i) announcements += detector.measured(latency_us) ? 1 : 0;
-    return announcements;
-}
 
-namespace {
+    std::vector<ChangeDetector> detectors_;  ///< link by link in the order of a slice
+    Network actual_;
+    Network announced_;
+};
 
 /// Far above what a round needs: what stops a round that does not end.
 constexpr int most_messages_per_link = 64;
@@ -262,111 +273,103 @@ bool MaintainedTree::equals_kruskals() const {
     return tree_ == edges;
 }
 
-namespace {
-
-/// Hosts with another parent.
-int difference(const Tree& before, const Tree& after) {
-    int count = 0;
-    for (std::size_t host = 0; host < before.parent.size(); ++host) {
-        count += before.parent[host] != after.parent[host] ? 1 : 0;
-    }
-    return count;
-}
-
-std::optional<double> time_us(const Track& track, const Topology& actual,
-                              const Broadcasts& broadcasts) {
-    if (!track.tree()) return std::nullopt;
-    return predict_tree(*track.tree(), actual.network, broadcasts.length_bytes);
-}
-
-TrackTimes advance(Family& family, std::optional<Tree> adapted, std::optional<Tree> made_anew,
-                   const Topology& actual, const Broadcasts& broadcasts) {
-    if (!family[first].tree()) family[first].use(made_anew);
-    TrackTimes times;
-    times.exchanged[adapting] = family[adapting].use(std::move(adapted));
-    times.exchanged[always] = family[always].use(std::move(made_anew));
-    for (const Use use : uses) times.us[use] = time_us(family[use], actual, broadcasts);
-    return times;
-}
-
-std::optional<Tree> adapted_tree(const std::optional<Tree>& present, const Topology& announced,
-                                 const Broadcasts& broadcasts) {
-    if (!present) return fastest_tree(announced, broadcasts.root, broadcasts.length_bytes);
-    const auto renewal =
-        renew(*present, announced, broadcasts.length_bytes, broadcasts.tolerance_percent);
-    return renewal ? std::optional(renewal->tree) : present;
-}
-
-std::optional<Tree> spanning_tree(const Topology& topology, const Broadcasts& broadcasts) {
-    return make_tree(topology, TreeKind::minimum_spanning, broadcasts.root,
-                     broadcasts.length_bytes);
-}
-
-}  // namespace
-
 int Track::use(std::optional<Tree> tree) {
     if (!tree) return 0;
-    const int exchanged = tree_ ? difference(*tree_, *tree) : 0;
+    int exchanged = 0;  // hosts with another parent
+    for (std::size_t host = 0; tree_ && host < tree->parent.size(); ++host) {
+        exchanged += tree_->parent[host] != tree->parent[host] ? 1 : 0;
+    }
     tree_ = std::move(tree);
     switches_ += exchanged > 0 ? 1 : 0;
     exchanged_links_ += exchanged;
     return exchanged;
 }
 
-TrackTimes fastest_trees(Family& family, const Topology& actual, const Topology& announced,
-                         const Broadcasts& broadcasts) {
-    return advance(family, adapted_tree(family[adapting].tree(), announced, broadcasts),
-                   fastest_tree(actual, broadcasts.root, broadcasts.length_bytes), actual,
-                   broadcasts);
-}
-
-TrackTimes spanning_trees(Family& family, const Topology& actual, const Topology& announced,
-                          const Broadcasts& broadcasts) {
-    return advance(family, spanning_tree(announced, broadcasts), spanning_tree(actual, broadcasts),
-                   actual, broadcasts);
-}
-
-std::optional<double> bound_us(const Network& actual, const Broadcasts& broadcasts) {
-    Network free = actual;
-    for (int host = 0; host < free.host_count(); ++host) free.set_host(host, {});
-    const auto tree = shortest_path_tree(free, broadcasts.root, broadcasts.length_bytes);
-    return tree ? predict_tree(*tree, free, broadcasts.length_bytes) : std::nullopt;
-}
-
 namespace {
 
-/// Sums of the same latencies in another order differ in their last bits.
-constexpr double rounding = 1 + 1e-9;
+/// A tree is used as in the first slice; adapting, made from what was announced; or made anew in every slice from the
+/// network as it is.
+enum Use : std::size_t { first, adapting, always };
+constexpr std::array<Use, 3> uses = {first, adapting, always};
+constexpr std::array<std::string_view, uses.size()> names_of_uses = {"first", "adapting", "always"};
+
+/// A time is near the bound that is at most so much longer.
+constexpr double near_bound_percent = 10;
+
+/// The same kind of tree, by use: in one slice, and how all were.
+class Family {
+  public:
+    /// `us`: times on the network as it is; never: it does not end.
+    struct Slice {
+        std::array<double, uses.size()> us{};
+        std::array<int, uses.size()> exchanged{};
+    };
+
+    const std::optional<Tree>& tree(Use use) const { return tracks_[use].tree(); }
+
+    Slice advance(std::optional<Tree> adapted, std::optional<Tree> made_anew, const Network& actual,
+                  std::size_t length_bytes, double bound_us) {
+        Slice slice;
+        if (!tree(first)) tracks_[first].use(made_anew);
+        slice.exchanged[adapting] = tracks_[adapting].use(std::move(adapted));
+        slice.exchanged[always] = tracks_[always].use(std::move(made_anew));
+        for (const Use use : uses) {
+            slice.us[use] = tree(use) ? predict_tree(*tree(use), actual, length_bytes).value_or(never) : never;
+            const bool near = slice.us[use] <= bound_us * (1 + near_bound_percent / 100);
+            near_bound_[use] += near && std::isfinite(bound_us) ? 1 : 0;
+        }
+        return slice;
+    }
+
+    void write(JsonWriter& json, std::string_view name) const {
+        json.key(name).begin_object();
+        for (const Use use : uses) {
+            json.key(names_of_uses[use])
+                .begin_object()
+                .member("near_bound", near_bound_[use])
+                .member("switches", tracks_[use].switches())
+                .member("exchanged_links", tracks_[use].exchanged_links())
+                .end_object();
+        }
+        json.end_object();
+    }
+
+  private:
+    std::array<Track, uses.size()> tracks_;
+    std::array<int, uses.size()> near_bound_{};
+};
+
+/// What the library uses: of all kinds of trees the fastest, kept as renew() says.
+std::optional<Tree> adapted_tree(const std::optional<Tree>& present, const Topology& announced,
+                                 const Broadcasts& broadcasts) {
+    if (!present) return fastest_tree(announced, broadcasts.root, broadcasts.length_bytes);
+    const auto renewal = renew(*present, announced, broadcasts.length_bytes, broadcasts.tolerance_percent);
+    return renewal ? std::optional(renewal->tree) : present;
+}
+
+std::optional<Tree> spanning_tree(const Topology& topology, const Broadcasts& broadcasts) {
+    return make_tree(topology, TreeKind::minimum_spanning, broadcasts.root, broadcasts.length_bytes);
+}
 
 /// The longest path from the root, in latency.
 double farthest_us(const Tree& tree, const Network& network) {
-    std::vector<double> time_us(tree.parent.size(), 0);
-    std::vector<int> order = {tree.root};
-    double farthest = 0;
-    for (std::size_t next = 0; next < order.size(); ++next) {
-        const int from = order[next];
-        for (const int child : tree.children[static_cast<std::size_t>(from)]) {
-            const double child_us = time_us[static_cast<std::size_t>(from)] +
-                                    network.link(from, child).latency_us;
-            time_us[static_cast<std::size_t>(child)] = child_us;
-            farthest = std::max(farthest, child_us);
-            order.push_back(child);
-        }
-    }
-    return farthest;
+    return std::ranges::max(arrivals_us(tree, network, 0));
 }
+
+/// The largest of the shortest paths from the root: no broadcast is faster. Never: a host cannot be reached.
+double bound_from(int root, const Network& network) {
+    const auto shortest = shortest_path_tree(network, root, 0);
+    return shortest ? farthest_us(*shortest, network) : never;
+}
+
+/// Sums of the same latencies in another order differ in their last bits.
+constexpr double rounding = 1 + 1e-9;
 
 /// A slice in units of its bound, so that slices can be compared.
 struct Relative {
     Network network;
     double bound_us;
 };
-
-std::optional<Relative> relative(Network network, int root) {
-    const auto shortest = shortest_path_tree(network, root, 0);
-    if (!shortest) return std::nullopt;
-    return Relative{network, farthest_us(*shortest, network)};
-}
 
 /// Each link as bad as in the worst of the slices.
 void worsen(Network& worst, const Relative& slice) {
@@ -424,8 +427,8 @@ int trees_with_foresight(const std::vector<Network>& slices, const Broadcasts& b
                          double near_percent) {
     std::vector<Relative> reachable;
     for (const Network& network : slices) {
-        auto slice = relative(network, broadcasts.root);
-        if (slice && slice->bound_us > 0) reachable.push_back(std::move(*slice));
+        const double bound_us = bound_from(broadcasts.root, network);
+        if (bound_us > 0 && std::isfinite(bound_us)) reachable.push_back({network, bound_us});
     }
     int trees = 0;
     for (std::size_t begin = 0; begin < reachable.size(); ++trees) {
@@ -444,9 +447,6 @@ const std::vector<std::string> option_names = {"threshold", "tolerance", "root",
 constexpr int most_measurements = 1000;
 constexpr long long most_length_bytes = 1LL << 30;
 constexpr double most_percent = 10'000;
-
-/// A time is near the bound that is at most so much longer.
-constexpr double near_percent = 10;
 
 double read_percent(const Arguments& arguments, const std::string& name, double otherwise) {
     const auto text = arguments.option(name);
@@ -470,22 +470,10 @@ struct SliceResult {
     int changed_links = 0;
     int announcements = 0;
     int messages = 0;
-    std::optional<double> bound_us;
-    TrackTimes fastest;
-    TrackTimes spanning;
+    double bound_us = never;
+    Family::Slice fastest;
+    Family::Slice spanning;
 };
-
-/// How many slices of one family were near the bound, by use.
-using NearCounts = std::array<int, uses.size()>;
-
-void add(NearCounts& counts, const TrackTimes& times, double most_us) {
-    for (const Use use : uses) counts[use] += times.us[use] && *times.us[use] <= most_us ? 1 : 0;
-}
-
-std::string name_of(Use use) {
-    constexpr std::array<std::string_view, uses.size()> names = {"first", "adapting", "always"};
-    return std::string(names[use]);
-}
 
 Topology topology_of(const Network& network, const EdgeList& spanning_tree) {
     Topology topology{network, {}, discover_sites(network)};
@@ -501,19 +489,24 @@ class Replay {
 
     SliceResult pass(const TraceSlice& slice) {
         SliceResult result;
-        const Network before = links_.actual();
+        const std::vector<double> before = links_.actual().latency_us();
         result.announcements = links_.pass(slice, measurements_);
-        result.changed_links = slices_ == 0 ? 0 : differences(before, links_.actual());
+        result.changed_links = slices_ == 0 ? 0 : differences(before, links_.actual().latency_us());
         result.messages = maintained_.adapt(links_.announced(), broadcasts_.root);
         wrong_trees_ += maintained_.equals_kruskals() ? 0 : 1;
 
         const Topology actual =
             topology_of(links_.actual(), minimum_spanning_tree(links_.actual()));
         const Topology announced = topology_of(links_.announced(), maintained_.tree());
-        result.bound_us = tool::bound_us(actual.network, broadcasts_);
-        networks_.push_back(links_.actual());
-        result.fastest = fastest_trees(fastest_, actual, announced, broadcasts_);
-        result.spanning = spanning_trees(spanning_, actual, announced, broadcasts_);
+        result.bound_us = bound_from(broadcasts_.root, actual.network);
+        const std::size_t length_bytes = broadcasts_.length_bytes;
+        result.fastest = fastest_.advance(
+            adapted_tree(fastest_.tree(adapting), announced, broadcasts_),
+            fastest_tree(actual, broadcasts_.root, length_bytes), actual.network, length_bytes, result.bound_us);
+        result.spanning =
+            spanning_.advance(spanning_tree(announced, broadcasts_), spanning_tree(actual, broadcasts_),
+                              actual.network, length_bytes, result.bound_us);
+        networks_.push_back(actual.network);
         count(result);
         return result;
     }
@@ -521,14 +514,11 @@ class Replay {
     void write_totals(JsonWriter& json) const;
 
   private:
-    static int differences(const Network& before, const Network& after) {
+    /// Links have a value for each direction.
+    static int differences(const std::vector<double>& before, const std::vector<double>& after) {
         int count = 0;
-        for (int low = 0; low < before.host_count(); ++low) {
-            for (int high = low + 1; high < before.host_count(); ++high) {
-                count += before.link(low, high) == after.link(low, high) ? 0 : 1;
-            }
-        }
-        return count;
+        for (std::size_t i = 0; i < before.size(); ++i) count += before[i] == after[i] ? 0 : 1;
+        return count / 2;
     }
 
     void count(const SliceResult& result) {
@@ -536,11 +526,7 @@ class Replay {
         announcements_ += result.announcements;
         messages_ += result.messages;
         rounds_ += result.messages > 0 ? 1 : 0;
-        if (!result.bound_us) return;
-        ++reachable_;
-        const double most_us = *result.bound_us * (1 + near_percent / 100);
-        add(fastest_near_, result.fastest, most_us);
-        add(spanning_near_, result.spanning, most_us);
+        reachable_ += std::isfinite(result.bound_us) ? 1 : 0;
     }
 
     int measurements_;
@@ -549,8 +535,6 @@ class Replay {
     MaintainedTree maintained_;
     Family fastest_;
     Family spanning_;
-    NearCounts fastest_near_{};
-    NearCounts spanning_near_{};
     std::vector<Network> networks_;
     int slices_ = 0;
     int reachable_ = 0;
@@ -560,19 +544,11 @@ class Replay {
     long long messages_ = 0;
 };
 
-void write_optional(JsonWriter& json, std::string_view name, std::optional<double> value) {
-    if (value) {
-        json.member(name, *value);
-    } else {
-        json.key(name).null();
-    }
-}
-
-void write_times(JsonWriter& json, std::string_view name, const TrackTimes& times) {
+void write_times(JsonWriter& json, std::string_view name, const Family::Slice& times) {
     json.key(name).begin_object();
     for (const Use use : uses) {
-        write_optional(json, name_of(use) + "_us", times.us[use]);
-        json.member(name_of(use) + "_exchanged", times.exchanged[use]);
+        json.member(std::string(names_of_uses[use]) + "_us", times.us[use]);
+        json.member(std::string(names_of_uses[use]) + "_exchanged", times.exchanged[use]);
     }
     json.end_object();
 }
@@ -582,24 +558,10 @@ void write_slice(JsonWriter& json, int number, const SliceResult& slice) {
         .member("slice", number)
         .member("changed_links", slice.changed_links)
         .member("announcements", slice.announcements)
-        .member("messages", slice.messages);
-    write_optional(json, "bound_us", slice.bound_us);
+        .member("messages", slice.messages)
+        .member("bound_us", slice.bound_us);
     write_times(json, "fastest", slice.fastest);
     write_times(json, "mst", slice.spanning);
-    json.end_object();
-}
-
-void write_family(JsonWriter& json, std::string_view name, const Family& family,
-                  const NearCounts& near) {
-    json.key(name).begin_object();
-    for (const Use use : uses) {
-        json.key(name_of(use))
-            .begin_object()
-            .member("near_bound", near[use])
-            .member("switches", family[use].switches())
-            .member("exchanged_links", family[use].exchanged_links())
-            .end_object();
-    }
     json.end_object();
 }
 
@@ -608,15 +570,15 @@ void Replay::write_totals(JsonWriter& json) const {
         .begin_object()
         .member("slices", slices_)
         .member("reachable_slices", reachable_)
-        .member("near_percent", near_percent)
+        .member("near_percent", near_bound_percent)
         .member("announcements", announcements_)
         .member("rounds", rounds_)
         .member("messages", messages_)
         .member("trees_unlike_kruskal", wrong_trees_)
         .member("trees_with_foresight",
-                trees_with_foresight(networks_, broadcasts_, near_percent));
-    write_family(json, "fastest", fastest_, fastest_near_);
-    write_family(json, "mst", spanning_, spanning_near_);
+                trees_with_foresight(networks_, broadcasts_, near_bound_percent));
+    fastest_.write(json, "fastest");
+    spanning_.write(json, "mst");
     json.end_object();
 }
 
@@ -647,8 +609,8 @@ void replay_trace(const Words& words, std::ostream& out) {
         .member("root", broadcasts.root)
         .member("length_bytes", broadcasts.length_bytes)
         .member("measurements", measurements)
-        .member("tolerance_percent", broadcasts.tolerance_percent);
-    write_optional(json, "threshold_percent", rule.threshold_percent);
+        .member("tolerance_percent", broadcasts.tolerance_percent)
+        .member("threshold_percent", rule.threshold_percent);
     json.key("slices").begin_array();
     int number = 0;
     while (const auto slice = trace.next()) write_slice(json, number++, replay.pass(*slice));

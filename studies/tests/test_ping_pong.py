@@ -17,7 +17,6 @@ from mutirao.base.paths import ROOT
 from mutirao.lab.lab import Lab
 from mutirao.run.launch import launch
 from mutirao_studies.commands.study import STUDIES
-from mutirao_studies.line_chart import Line, Point, line_chart
 from mutirao_studies.paper_003 import java, ping_pong, ping_pong_ways
 from mutirao_studies.paper_003.ping_pong import SITUATIONS, plan_for
 from mutirao_studies.paper_003.ping_pong_causes import calls_in, quick_causes
@@ -160,16 +159,6 @@ def test_what_is_shown():
     lines, _ = shown(document(made_up_result()), "C, Open MPI 4 left out: it is <not> there", "MPJ Express",
                      "Delayed acknowledgements", "44000")
     assert ["C,", "MPICH", "5", "10.0", "20.0", "900.0"] in map(str.split, lines)
-
-
-def test_lines_on_logarithmic_axes():
-    """Ten times longer is one step up, twice as many bytes one step to the right."""
-    svg = line_chart([Line("x", "l0", [Point(1, 1, 1, 1), Point(2, 10, 9, 11), Point(4, 100, 9, 200)])],
-                     100, 1)
-    curve = svg.partition('class="curve l0" d="M')[2].partition('"')[0]
-    (ax, ay), (bx, by), (cx, cy) = (map(float, pair.split(",")) for pair in curve.split("L"))
-    assert bx - ax == pytest.approx(cx - bx, abs=0.2) and ay - by == pytest.approx(by - cy, abs=0.2)
-    assert ax < bx and ay > by
 
 
 def test_system_calls_are_summed_over_ranks():

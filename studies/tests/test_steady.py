@@ -20,8 +20,8 @@ from mutirao_studies.paper_000.steady import Pace, run_steady
 from shared import wait_until
 from shown import shown
 
-TIMES = ('{"bytes":24,"root":1,"every_ms":0,"whole_ms":900.5,"stopped_ms":12.5,"first_ms":50.0,'
-         '"begin_ms":[100.0,200.0,300.0],"rank_0_begin_ms":[90.0,190.0,290.0],'
+TIMES = ('{"bytes":24,"root":1,"every_ms":0,"began_ms":99.5,"whole_ms":900.5,"stopped_ms":12.5,'
+         '"begin_ms":[0.5,100.5,200.5],"rank_0_begin_ms":[-9.5,90.5,190.5],'
          '"completion_ms":[11.0,12.0,10.0]}')
 FOUR_HOSTS = HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from mutirao.base.paths import ROOT
 from mutirao.run.mpis import found_mpis
 from mutirao.run.processes import new_mark, remove_orphaned_segments, run_marked
-from mutirao_studies.paper_001.side_by_side import NotBegun, Room, side_by_side
+from mutirao_studies.paper_001.side_by_side import side_by_side
 from shared import ENDED, processes_with, state_of, wait_until
 
 FOUND = found_mpis()
@@ -95,17 +96,24 @@ def shell(script, token, mark):
 
 
 def test_works_side_by_side_end_with_whom_they_serve(token):
-    """Those that run, those that have not begun, and not those beside one that has ended."""
-    works = [functools.partial(shell, script, token) for script in ("exit 3", *["sleep 600; true"] * 4)]
-    with pytest.raises(KeyboardInterrupt), side_by_side(works, Room(2)) as futures:
-        assert futures[0].result(SECONDS).returncode == 3
-        wait_until(lambda: len(processes_with(token)) == 2)
-        assert not futures[1].done()
-        raise KeyboardInterrupt
-    assert processes_with(token) == []
-    begun = [future for future in futures if not isinstance(future.exception(), NotBegun)]
-    assert len(begun) == 3 and futures[0] in begun
-    assert not any(future.exception() for future in begun)
+    """Those that run; others do not begin."""
+    begun = []
+
+    def work(script, mark):
+        begun.append(script)
+        return shell(script, token, mark)
+
+    def interrupt():
+        wait_until(lambda: len(begun) == 3 and len(processes_with(token)) == 2)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    works = [functools.partial(work, script) for script in ("exit 3", *["sleep 600; true"] * 4)]
+    with pytest.raises(KeyboardInterrupt), side_by_side(works, 2) as ended:
+        number, first = next(ended)
+        assert (number, first.result().returncode) == (0, 3)
+        threading.Thread(target=interrupt, daemon=True).start()
+        next(ended)
+    assert processes_with(token) == [] and len(begun) == 3
 
 
 def test_works_share_room():
@@ -119,10 +127,8 @@ def test_works_share_room():
         going.remove(part)
 
     parts = [4, 5, 6, 3, 25, 1, 1, 1]
-    with side_by_side([functools.partial(work, part) for part in parts], Room(2, 10), parts) as futures:
-        for future in futures:
-            future.result(SECONDS)
-    assert len(most) == len(parts)
+    with side_by_side([functools.partial(work, part) for part in parts], 2, parts, 10) as ended:
+        assert sorted(number for number, _ in ended) == list(range(len(parts)))
     assert [each for each in most if sum(each) > 10] == [[25]]
     assert max(map(len, most)) == 2
 

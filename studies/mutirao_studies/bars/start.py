@@ -9,7 +9,7 @@ from mutirao.run.launch import launch
 from mutirao.run.mpis import Mpi
 from mutirao_studies.bars.bar import AS_IT_COMES, Bar, Finding, at_most, on_each_mpi
 from mutirao_studies.paper_000 import start
-from mutirao_studies.paper_000.steady import read_times
+from mutirao_studies.paper_000.steady import PROGRAM, read_times
 
 HOST_RANKS = (2, 8)
 HOST_MS, FAR_MS, PACKETS_SHARE = 1.0, 10.0, 0.01
@@ -72,7 +72,7 @@ def _job(mpi: Mpi, ranks: int, settings: Mapping[str, str] | None, lab: Lab | No
         return lab.counters().packets_among(ranks) if lab else 0
 
     before = packets()
-    finished = launch(mpi, [str(mpi.program(start.PROGRAM)), "--count", "0"], ranks, lab=lab, settings=settings,
+    finished = launch(mpi, [str(mpi.program(PROGRAM)), "--count", "0"], ranks, lab=lab, settings=settings,
                       native=settings is None, capture=True, timeout_s=_MOST_SECONDS_OF_A_JOB)
     times = read_times(finished, f"a program without collectives on {mpi.title}", 0)
     return {**times, "packets": packets() - before}

@@ -2,7 +2,7 @@
 columns beside ours."""
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from mutirao.base.tables import Table
@@ -11,7 +11,7 @@ from mutirao_studies.chart import Bar, Group, bar_chart
 from mutirao_studies.document import Beside, Document, Lines, Section, beside_paper
 from mutirao_studies.line_chart import NUMBERS, Line, Point, line_chart
 from mutirao_studies.paper_000.drawing import tree
-from mutirao_studies.paper_000.paper_000 import COLUMN_TITLES, COLUMNS
+from mutirao_studies.paper_000.paper_000 import CITATION, COLUMN_TITLES, COLUMNS, DYNAMIC_DIFFERENCES, FIGURES
 
 # First and second; how many times shorter the first's broadcasts are.
 _FASTER = (("MagPIe-like", "magpie-like", "AGM-adap", "mst-each"),
@@ -41,7 +41,7 @@ def document(result: dict) -> Document:
                  " gateway. So there is one spanning tree, that of the paper’s Figure 3, and links 4-6, 12-20 and 12-16"
                  " are in it while they are good.")]),
         *(_figure(result, figure) for figure in result["figures"]),
-        beside_paper(result["paper"]["citation"], result["paper"]["differences"])],
+        beside_paper(CITATION, DYNAMIC_DIFFERENCES)],
         [raw], _tiles(result), [f"{network['tcp']} TCP", f"medians of {result['repeat']}", result["mpi_title"]],
         _commands(result), _remarks(result))
 
@@ -66,7 +66,7 @@ def _tiles(result: dict) -> list[tuple[str, str, str]]:
 
 
 def _figure(result: dict, figure: dict) -> Section:
-    compared = comparisons(result, figure)
+    compared = comparisons(figure)
     title = f"Figure {figure['number']}: {figure['broadcasts']} broadcasts, threshold {figure['threshold_percent']:g}%"
     changes = [f"before broadcast {change['call']}: link {change['link']} from"
                f" {change['before_ms']:g} to {change['after_ms']:g} ms" for change in figure["changes"]]
@@ -78,8 +78,8 @@ def _figure(result: dict, figure: dict) -> Section:
              " once TCP takes the silence for loss, so that a second message may have to wait for the"
              " acknowledgement of the first."),
         by_broadcast(figure), "<h3>The whole program</h3>",
-        soft("Seconds, as the paper splits them."), bar_chart(_columns(result, figure)),
-        Beside([Table(title, ("seconds", *COLUMNS), figure_rows(result, figure)),
+        soft("Seconds, as the paper splits them."), bar_chart(_columns(figure)),
+        Beside([Table(title, ("seconds", *COLUMNS), figure_rows(figure)),
                 *([Table(f"Figure {figure['number']}: what can be compared",
                          ("the broadcasts, and what adapting takes", "paper", "here"), compared)]
                   if compared else [])])])
@@ -103,10 +103,9 @@ def _trees(result: dict, figure: dict) -> Sequence[str]:
             f'<div class="pair">{"".join(drawn)}</div>')
 
 
-def _columns(result: dict, figure: dict) -> list[Group]:
+def _columns(figure: dict) -> list[Group]:
     """As the paper draws them: a group for each column, its own rows and ours."""
-    paper: Mapping[str, dict] = result["paper"]["figures_s"][str(figure["number"])]
-    rows = [(f"paper: {name}", "a1", columns, ()) for name, columns in paper.items()]
+    rows = [(f"paper: {name}", "a1", columns, ()) for name, columns in FIGURES[figure["number"]].columns_s.items()]
     rows += [(arm["title"], "a5" if arm["key"] == "default" else "a0", arm["columns_s"],
               [run["columns_s"] for run in arm["runs"]]) for arm in figure["arms"]]
     return [Group(COLUMN_TITLES[name].capitalize(), [
@@ -125,12 +124,11 @@ def _commands(result: dict) -> str:
 
 def by_broadcast(figure: dict) -> str:
     """A picture for each arm, all with the same logarithmic axis."""
-    every = [value for arm in figure["arms"] for run in arm["runs"] for value in run["completion_ms"]]
+    every_us = [1000 * value for arm in figure["arms"] for run in arm["runs"] for value in run["completion_ms"]]
     bounds = [(call, bound * 1000) for call, bound in enumerate(figure["bound_ms"], start=1)]
-    ends_us = (1000 * max([*every, *figure["bound_ms"]]), 1000 * min([*every, *figure["bound_ms"]]))
     pictures = [
         f"<figure><figcaption><b>{escape(arm['title'])}</b></figcaption>"
-        + line_chart([_times(arm)], *ends_us, NUMBERS, 170, bounds, list(_marks(figure))) + "</figure>"
+        + line_chart([_times(arm)], NUMBERS, 170, bounds, list(_marks(figure)), every_us) + "</figure>"
         for arm in figure["arms"]]
     return f'<div class="groups">{"".join(pictures)}</div>' if pictures else "not measured"
 
@@ -140,7 +138,7 @@ def _times(arm: dict) -> Line:
     by_call = zip(*(run["completion_ms"] for run in arm["runs"]), strict=True)
     style = "l3" if arm["key"] == "default" else "l0"
     return Line(arm["title"], style, [
-        Point(call, 1000 * statistics.median(values), 1000 * min(values), 1000 * max(values))
+        Point(call, 1000 * statistics.median(values), (1000 * min(values), 1000 * max(values)))
         for call, values in enumerate(by_call, start=1)])
 
 
@@ -170,9 +168,9 @@ def _took(moment: dict) -> str:
     return f"all hosts have it after {done_ms:.0f} ms{kept}"
 
 
-def figure_rows(result: dict, figure: dict) -> list[list[str]]:
+def figure_rows(figure: dict) -> list[list[str]]:
     """The paper's rows, each followed by what was measured of the same algorithm."""
-    paper = result["paper"]["figures_s"][str(figure["number"])]
+    paper = FIGURES[figure["number"]].columns_s
     arms = {arm["in_paper"]: arm for arm in figure["arms"]}
     rows = []
     for name, columns in paper.items():
@@ -188,8 +186,8 @@ def seconds_of(columns: dict) -> list[str]:
     return ["-" if columns[name] is None else f"{columns[name]:.2f}" for name in COLUMNS]
 
 
-def comparisons(result: dict, figure: dict) -> list[tuple[str, str, str]]:
-    paper = result["paper"]["figures_s"][str(figure["number"])]
+def comparisons(figure: dict) -> list[tuple[str, str, str]]:
+    paper = FIGURES[figure["number"]].columns_s
     here = {arm["key"]: arm for arm in figure["arms"]}
     rows = []
     for paper_slow, slow, paper_fast, fast in _FASTER:

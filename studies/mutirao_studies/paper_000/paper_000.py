@@ -61,6 +61,10 @@ class Figure:
     broadcasts: int
     rows_s: dict[str, tuple[float, ...]]
 
+    @property
+    def columns_s(self) -> dict[str, dict[str, float]]:
+        return {name: dict(zip(COLUMNS, row, strict=True)) for name, row in self.rows_s.items()}
+
 
 FIGURES_5_TO_7 = (
     Figure(5, 10, 16, {"MagPIe-like": (3.01, 240.16, 170.79, 0.00, 397.20),
@@ -76,6 +80,7 @@ FIGURES_5_TO_7 = (
                       "AGM-adap": (49.50, 480.21, 9.52, 226.21, 756.48),
                       "AGM-adapII": (49.20, 480.25, 9.52, 162.50, 694.86)}),
 )
+FIGURES = {figure.number: figure for figure in FIGURES_5_TO_7}
 
 # What keeps the two sets of numbers apart where links change.
 DYNAMIC_DIFFERENCES = (
@@ -116,21 +121,3 @@ DIFFERENCES = (
     " spanning tree is far ahead of it.",
     "So compare which is faster, and by what factor, but not seconds with milliseconds.",
 )
-
-
-def to_dict() -> dict:
-    """As JSON would have it: counts as text, no tuples."""
-    figure_4_s = {name: {str(count): list(times) for count, times in by_count.items()}
-                  for name, by_count in FIGURE_4_S.items()}
-    table_2_s = {name: {str(count): seconds for count, seconds in by_count.items()}
-                 for name, by_count in TABLE_2_S.items()}
-    return {"citation": CITATION, "differences": list(DIFFERENCES), "table_2_s": table_2_s,
-            "figure_4_s": figure_4_s}
-
-
-def dynamic_to_dict() -> dict:
-    """Of the part in which links change."""
-    figures = {str(figure.number): {name: dict(zip(COLUMNS, row, strict=True))
-                                    for name, row in figure.rows_s.items()}
-               for figure in FIGURES_5_TO_7}
-    return {"citation": CITATION, "differences": list(DYNAMIC_DIFFERENCES), "figures_s": figures}

@@ -350,15 +350,13 @@ def _chart(scenario: dict) -> str:
     ended_ms = changed_ms[_CHANGES_DRAWN] if len(changed_ms) > _CHANGES_DRAWN else scenario["begin_ms"][-1]
     calls = [(begin, took) for begin, took in zip(scenario["begin_ms"], scenario["completion_ms"], strict=True)
              if began_ms <= begin <= ended_ms]
-    points = [Point(round(begin - began_ms), 1000 * took, 1000 * took, 1000 * took) for begin, took in calls]
+    points = [Point(round(begin - began_ms), 1000 * took) for begin, took in calls]
     if not points:
         return "no calls"
     changes = [(round(at - began_ms), kind) for at, kind
                in zip(changed_ms[:_CHANGES_DRAWN], (WORSENS, RECOVERS), strict=False)]
-    bound = _bound(scenario["bounds_ms"], changes, points)
-    every_us = [point.us for point in points] + [us for _, us in bound]
-    return line_chart([Line("broadcast", "l3", points)], max(every_us), min(every_us), SECONDS, 190,
-                      bound, changes)
+    return line_chart([Line("broadcast", "l3", points)], SECONDS, 190, _bound(scenario["bounds_ms"], changes, points),
+                      changes)
 
 
 def _bound(bounds_ms: dict[str, float], changes: Sequence[tuple[int, str]],

@@ -17,7 +17,6 @@ from mutirao.measure.circumstances import Circumstances
 from mutirao.measure.measure import Contender, Measurement, Workload, measure
 from mutirao.run.mpis import KNOWN, Mpi, find_mpi, found_mpis
 from mutirao_studies.account import LeftOut
-from mutirao_studies.paper_000 import paper_000
 
 NETWORK = "six-sites"
 LENGTH_BYTES = 24
@@ -82,7 +81,6 @@ def run_study(mpi_names: Sequence[str] = MPIS, quick: bool = False, scope: Scope
         "network": describe_network(network), "length_bytes": LENGTH_BYTES, "root": ROOT,
         "consecutive": list(scope.consecutive), "roots": roots, "repeat": repeat,
         "arms": described, "left_out": left_out.rows, "shapes": shapes(network, described),
-        "paper": paper_000.to_dict(),
     }
 
 

@@ -9,6 +9,7 @@ from mutirao.pages.html import legend, soft, wide_table
 from mutirao_studies.chart import Bar, Group, bar_chart, bar_of
 from mutirao_studies.document import Beside, Document, Lines, Section, beside_paper
 from mutirao_studies.paper_000.drawing import tree, world_map
+from mutirao_studies.paper_000.paper_000 import CITATION, DIFFERENCES, FIGURE_4_S, TABLE_2_S
 
 # Classes of the style sheet. Hues are for sites, so bars are grey, but for mutirao's own choice; what is spent before
 # the broadcasts is paler.
@@ -184,7 +185,7 @@ def _shape(result: dict, shape: dict) -> str:
 
 
 def _in_a_row(result: dict) -> Section:
-    root, counts, table_2 = result["root"], result["consecutive"], result["paper"]["table_2_s"]
+    root, counts, table_2 = result["root"], result["consecutive"], TABLE_2_S
     bound = result["network"]["bound_ms"][str(root)]
     in_paper = list(next(iter(table_2.values())))
     rows = [["physical bound", *[f"{bound:.1f}"] * len(counts), *[""] * len(in_paper)]]
@@ -207,7 +208,7 @@ def _in_a_row(result: dict) -> Section:
 def _beside_paper(result: dict) -> Section:
     rows = figure_4_rows(result)
     return beside_paper(
-        f"{result['paper']['citation']}: the same sites, on 24 machines of one network.", result["paper"]["differences"],
+        f"{CITATION}: the same sites, on 24 machines of one network.", DIFFERENCES,
         Beside([Table("The paper's Figure 4, in seconds. Both: there the whole application, here what the start takes"
                       " longer, and broadcasts. AGM: the minimum spanning tree",
                       ["", "broadcasts", "building", "both", "broadcasting"],
@@ -220,10 +221,10 @@ def _beside_paper(result: dict) -> Section:
 def figure_4_rows(result: dict) -> list[tuple]:
     """(who, broadcasts, building the tree, both, broadcasting), all in seconds."""
     rows = []
-    for name, by_count in result["paper"]["figure_4_s"].items():
-        rows += [(f"paper: {name}", int(count), *times) for count, times in by_count.items()]
+    for name, by_count in FIGURE_4_S.items():
+        rows += [(f"paper: {name}", count, *times) for count, times in by_count.items()]
     for arm in result["arms"]:
-        if arm["in_paper"] not in result["paper"]["figure_4_s"] or not arm["start"]:
+        if arm["in_paper"] not in FIGURE_4_S or not arm["start"]:
             continue
         building = start_ms(arm) / 1000
         for count in result["consecutive"][1:]:
@@ -236,15 +237,15 @@ def comparisons(result: dict) -> list[tuple]:
     """The paper's own comparisons, beside the same with what was measured."""
     arms = {arm["in_paper"]: arm for arm in result["arms"] if arm["in_paper"]}
     broadcasting = {name: {count: times[2] for count, times in by_count.items()}
-                    for name, by_count in result["paper"]["figure_4_s"].items()}
+                    for name, by_count in FIGURE_4_S.items()}
     rows = []
     for source, seconds, first, second in (
-            ("Table 2", result["paper"]["table_2_s"], "MagPIe-like", "MPICH-like"),
+            ("Table 2", TABLE_2_S, "MagPIe-like", "MPICH-like"),
             ("Figure 4", broadcasting, "AGM", "MagPIe-like")):
         for count, slower in seconds[second].items():
             here = ""
             if first in arms and second in arms:
-                here = _change(*(median_ms(arms[name], result["root"], int(count)) for name in (first, second)))
+                here = _change(*(median_ms(arms[name], result["root"], count) for name in (first, second)))
             rows.append((f"{first} beside {second}", source, count, _change(seconds[first][count], slower), here))
     return rows
 

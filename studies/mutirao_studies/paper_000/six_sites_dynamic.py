@@ -107,7 +107,6 @@ def run_study(mpi: Mpi, quick: bool = False) -> dict:
         "mpi_title": mpi.title, "network": describe_network(network),
         "length_bytes": LENGTH_BYTES, "root": ROOT, "repeat": repeat, "left_out": left_out.rows,
         "figures": [describe_figure(figure, runs, network) for figure in figures],
-        "paper": paper_000.dynamic_to_dict(),
     }
 
 

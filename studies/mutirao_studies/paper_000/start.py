@@ -1,6 +1,6 @@
 """What mutirao's start costs a program, and how soon its broadcasts are good.
 
-The program of bench/start.c runs natively and with mutirao, in pairs one right after the other:
+The program of bench/steady.c runs natively and with mutirao, in pairs one right after the other:
 broadcasts one after the other, a few and some more, as users get it; and broadcasts at a steady pace
 from the first moment on, as a program that computes in between, with what is needed set up at once
 (start=soon), without and with standing agents that know the network.
@@ -29,10 +29,9 @@ from mutirao_studies.account import command_of, with_settings
 from mutirao_studies.chart import Group, bar_chart, bar_of
 from mutirao_studies.document import Document, Section
 from mutirao_studies.paper_000.agents import StandingAgents
-from mutirao_studies.paper_000.steady import timed
+from mutirao_studies.paper_000.steady import Pace, timed
 
 STUDY = "start"
-PROGRAM = "start"
 NETWORK = "six-sites"
 ROOT = 12  # or the first host of a smaller network
 LENGTH_BYTES = 24
@@ -107,12 +106,11 @@ def _pair(lab: Lab, contenders: Mapping[str, Contender], situation: Situation, n
 def run_job(contender: Contender, situation: Situation, lab: Lab) -> dict:
     """One program's times. Failure if it fails, cannot be true, or was never mutirao's to handle."""
     root = root_of(lab.network)
-    argv = [PROGRAM, "--bytes", str(LENGTH_BYTES), "--root", str(root), "--count", str(situation.count),
-            "--every-ms", str(situation.every_ms)]
+    pace = Pace(root, situation.count, LENGTH_BYTES, ahead=0, every_ms=situation.every_ms)
     if not contender.native:
         contender = replace(contender, settings={"start": situation.start, **contender.settings})
     bounds_ms = [lab.network.bound_from(root) / 1000] * situation.count
-    times, measurement = timed(contender, argv, lab, bounds_ms, timeout_s=_MOST_SECONDS_OF_A_JOB)
+    times, measurement = timed(contender, pace.arguments(), lab, bounds_ms, timeout_s=_MOST_SECONDS_OF_A_JOB)
     check_handled(measurement)
     return {**times, "seconds": round(measurement.seconds, 3), "overruns": measurement.overruns,
             "mutirao": None if contender.native else describe_start(measurement, root)}

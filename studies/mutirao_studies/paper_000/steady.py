@@ -1,5 +1,5 @@
-"""Runs programs that tell when each of their broadcasts began and how long it took; that of bench/steady.c goes on
-broadcasting while links change.
+"""Runs the program of bench/steady.c, which tells when each of its broadcasts began and how long it took, from its
+first moment on or while links change.
 
 Either the program stops before chosen calls until something has been done (`stops`), or it never
 stops and says when its first call is due, so that others can work against the same clock.
@@ -25,7 +25,7 @@ _BEGAN, _STOPPED, _TIMES = '{"began_ms":', '{"stopped":', '{"bytes":'
 @dataclass(frozen=True)
 class Pace:
     """What the program is asked for; `stops`: what is to be done before a call, counted from 1
-    after those that go `ahead` of the counted ones."""
+    after those that go `ahead` of the counted ones. Without those the first is due when MPI_Init returns."""
 
     root: int
     count: int
@@ -34,9 +34,9 @@ class Pace:
     every_ms: int = 0  # 0: a broadcast begins when the one before is complete everywhere
     stops: Mapping[int, Callable[[], None]] = field(default_factory=dict)
 
-    def arguments(self, prefix: Path) -> list[str]:
-        words = ["--bytes", str(self.length_bytes), "--root", str(self.root), "--count",
-                 str(self.count), "--ahead", str(self.ahead), "--every-ms", str(self.every_ms)]
+    def arguments(self, prefix: Path | None = None) -> list[str]:
+        words = [PROGRAM, "--bytes", str(self.length_bytes), "--root", str(self.root), "--count", str(self.count),
+                 "--ahead", str(self.ahead), "--every-ms", str(self.every_ms)]
         if self.stops:
             words += ["--stop-before", ",".join(map(str, sorted(self.stops))), "--go", str(prefix)]
         return words
@@ -100,22 +100,23 @@ def run_steady(contender: Contender, pace: Pace, lab: Lab, bounds_ms: Sequence[f
             elif line.startswith(_BEGAN) and on_begin:
                 on_begin(json.loads(line)["began_ms"])
 
-        times, measurement = timed(contender, [PROGRAM, *pace.arguments(prefix)], lab, bounds_ms, on_line=take,
+        times, measurement = timed(contender, pace.arguments(prefix), lab, bounds_ms, on_line=take,
                                    timeout_s=timeout_s)
     check_taken_part(measurement)
-    return SteadyRun(measurement, tuple(times["begin_ms"]), tuple(times["rank_0_begin_ms"]),
-                     times["stopped_ms"], times["whole_ms"])
+    begin_ms, rank_0_begin_ms = (tuple(times["began_ms"] + each for each in times[key])
+                                 for key in ("begin_ms", "rank_0_begin_ms"))
+    return SteadyRun(measurement, begin_ms, rank_0_begin_ms, times["stopped_ms"], times["whole_ms"])
 
 
 def timed(contender: Contender, argv: Sequence[str], lab: Lab, bounds_ms: Sequence[float],
           **options: Any) -> tuple[dict, Measurement]:
-    """One job of a program on all hosts: what it told, and a point for each broadcast, which has a bound each."""
+    """One job of the program on all hosts: what it told, and a point for each broadcast, which has a bound each."""
     before = lab.counters()
     finished = contender.launch([str(contender.mpi.program(argv[0])), *argv[1:]], lab.network.host_count, lab=lab,
                                 **options)
     after = lab.counters()
     times = read_times(finished, contender.title, len(bounds_ms))
-    points = tuple(Point(times["bytes"], times["root"], 1, times.get("first_ms", completion), (completion,), bound)
+    points = tuple(Point(times["bytes"], times["root"], 1, completion, (completion,), bound)
                    for completion, bound in zip(times["completion_ms"], bounds_ms, strict=True))
     packets, overruns = check_points(contender.title, points, lab.network.host_count, before, after)
     return times, Measurement(contender, points, finished.report, finished.seconds, packets, overruns)

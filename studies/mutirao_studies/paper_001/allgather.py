@@ -25,8 +25,7 @@ from mutirao.run.launch import CompletedRun
 from mutirao.run.mpis import Mpi, found_mpis
 from mutirao_studies.account import LeftOut, check_known
 from mutirao_studies.paper_001 import allgather_model
-from mutirao_studies.paper_001.allgather_model import COLLECTIVE
-from mutirao_studies.paper_001.allgather_simulations import Simulations
+from mutirao_studies.paper_001.allgather_model import COLLECTIVE, Simulations
 from mutirao_studies.paper_001.paper_001 import ALGORITHMS, MODEL, OWN_RULE, RANKS, REPETITIONS, SIZES_BYTES, runs_with
 
 STUDY = "allgather"

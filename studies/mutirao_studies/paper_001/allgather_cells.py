@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from mutirao_studies.bars.bar import Finding
 from mutirao_studies.paper_001.paper_001 import (
     LINEAR_COST,
     LOGARITHMIC,
@@ -89,21 +90,14 @@ def cells_of(result: dict) -> list[Cell]:
                  row["catalogue_us"], row["chosen"]) for row in result["simulated"]]
 
 
-@dataclass(frozen=True)
-class Bar:
-    what: str
-    reached: str
-    holds: bool
-
-
-def bars(cells: Sequence[Cell]) -> list[Bar]:
+def findings(cells: Sequence[Cell]) -> list[Finding]:
     near = sum(cell.choice_to_best <= NEAR_BEST for cell in cells)
     faster = sum(cell.gain >= WANTED_GAIN for cell in cells)
-    return [Bar(f"mutirao's choice is the best or within {NEAR_BEST - 1:.0%} of it",
-                f"{near} of {len(cells)} cells", near == len(cells)),
-            Bar(f"the best of the catalogue is at least {WANTED_GAIN:g} times as fast as the best of the"
-                " paper's algorithms", f"{faster} of {len(cells)} cells",
-                faster >= WANTED_SHARE * len(cells))]
+    return [Finding(f"mutirao's choice is the best or within {NEAR_BEST - 1:.0%} of it",
+                    f"{near} of {len(cells)} cells", near == len(cells)),
+            Finding(f"the best of the catalogue is at least {WANTED_GAIN:g} times as fast as the best of the"
+                    " paper's algorithms", f"{faster} of {len(cells)} cells",
+                    faster >= WANTED_SHARE * len(cells))]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from mutirao.pages.html import judged, legend, listed, soft
 from mutirao_studies.account import command_of
 from mutirao_studies.document import Document, Marked, Section, Statements, beside_paper, html_of_table
 from mutirao_studies.line_chart import Line, Point, line_chart
-from mutirao_studies.paper_001.allgather_cells import NEAR_BEST, Cell, bars, cells_of, verdicts
+from mutirao_studies.paper_001.allgather_cells import NEAR_BEST, Cell, cells_of, findings, verdicts
 from mutirao_studies.paper_001.paper_001 import ALGORITHMS, CITATION, DIFFERENCES, MODEL_SOURCES, RULE, table_1_us
 
 CHOICE, SELECTOR = "mutirao's choice", "SMPI's selector"
@@ -39,7 +39,8 @@ def document(result: dict) -> Document:
         beside_paper(CITATION, DIFFERENCES, "<h3>The model, and where its figures come from</h3>",
                      listed(MODEL_SOURCES))],
         [Table("", ("ranks", "block", "algorithm", "us"), [*simulated, *real])],
-        [(judged(bar.holds), bar.reached, bar.what) for bar in bars(cells)] if cells else [], [result["simulator"]],
+        [(judged(found.met), found.measured, found.asked) for found in findings(cells)] if cells else [],
+        [result["simulator"]],
         "\n".join(["scripts/setup.sh --studies", "make build", command_of(result)]))
 
 
@@ -113,10 +114,8 @@ def _cells(cells: Sequence[Cell]) -> Table:
 
 
 def _chart(rows: Rows) -> str:
-    lines = [Line(name, _STYLES[name], [Point(length, us, us, us) for length, us in row.items()])
-             for name, row in rows if name in _STYLES]
-    every = [point.us for line in lines for point in line.points]
-    return line_chart(lines, max(every), min(every))
+    return line_chart([Line(name, _STYLES[name], [Point(length, us) for length, us in row.items()])
+                       for name, row in rows if name in _STYLES])
 
 
 def _predicted(result: dict) -> list[Section]:

@@ -1,4 +1,5 @@
-"""The model of paper 001's cluster, as SMPI and as mutirao's core read it, and runs of the simulator on it."""
+"""The model of paper 001's cluster, as SMPI and as mutirao's core read it, and the simulated part of `mutirao study
+allgather` on it: each algorithm in a process of its own, some side by side, and mutirao's choice by what they took."""
 
 import functools
 import json
@@ -7,17 +8,28 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from mutirao.base.errors import Failure
 from mutirao.base.paths import BUILD
+from mutirao.base.progress import Steps
+from mutirao.base.tools import ask
+from mutirao.base.units import counted, size
 from mutirao.catalogue import core_tool
 from mutirao.run.processes import argv_ending_with_us, failure_of, new_mark, run_marked
-from mutirao_studies.paper_001.paper_001 import MODEL, Model
+from mutirao_studies.account import LeftOut
+from mutirao_studies.paper_001.paper_001 import ALGORITHMS, MODEL, Algorithm, runs_with
+from mutirao_studies.paper_001.side_by_side import side_by_side
 
 COLLECTIVE = "allgather"
 PROGRAM = BUILD / "bin" / "allgather-simulated"
 _CHOICE = BUILD / "bin" / "allgather-choice"
+_NATIVE = "native"
+_RULE = "ompi"  # as SMPI calls Open MPI's
+# For the time that is said beforehand, as seen on two processors.
+_SECONDS_OF_A_RANK = 2e-4
+_SECONDS_OF_A_BYTE = 1e-9
 _HEAD = ("<?xml version='1.0'?>", '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
          '<platform version="4.1">', '<zone id="cluster" routing="Full">')
 # Algorithms that keep blocks more than once while these are on their way, as seen with 62 ranks of 64 KiB.
@@ -30,34 +42,34 @@ _OPTIONS = {"smpi/simulate-computation": "no", "smpi/grow-injected-times": "no",
             "smpi/coll-selector": "ompi"}
 
 
-def network_lines(model: Model = MODEL) -> Iterator[str]:
+def network_lines() -> Iterator[str]:
     """As mutirao-core reads them."""
-    cable = model.cable_bytes_per_us
-    yield f"hosts {model.hosts}"
-    yield f"eager_limit_bytes {model.eager_limit_bytes}"
-    for host in range(model.hosts):
-        yield f"host {host} {model.overhead_us} {model.overhead_us} {cable}"
-        yield from (f"link {host} {other} {model.latency_us} {cable}"
-                    for other in range(model.hosts) if other != host)
-    yield (f"memory {model.memory_latency_us} {model.overhead_us} {model.copy_bytes_per_us}"
-           f" {model.copy_bytes_per_us / 2} {model.memory_bytes_per_us}")
+    cable = MODEL.cable_bytes_per_us
+    yield f"hosts {MODEL.hosts}"
+    yield f"eager_limit_bytes {MODEL.eager_limit_bytes}"
+    for host in range(MODEL.hosts):
+        yield f"host {host} {MODEL.overhead_us} {MODEL.overhead_us} {cable}"
+        yield from (f"link {host} {other} {MODEL.latency_us} {cable}"
+                    for other in range(MODEL.hosts) if other != host)
+    yield (f"memory {MODEL.memory_latency_us} {MODEL.overhead_us} {MODEL.copy_bytes_per_us}"
+           f" {MODEL.copy_bytes_per_us / 2} {MODEL.memory_bytes_per_us}")
 
 
-def core_names(ranks: int, model: Model = MODEL) -> list[str]:
+def core_names(ranks: int) -> list[str]:
     """Cyclically placed; what comes before the dash is the host."""
-    return [f"host{rank % model.hosts}-{rank // model.hosts}" for rank in range(ranks)]
+    return [f"host{rank % MODEL.hosts}-{rank // MODEL.hosts}" for rank in range(ranks)]
 
 
-def platform_lines(ranks: int, model: Model = MODEL) -> Iterator[str]:
+def platform_lines(ranks: int) -> Iterator[str]:
     """Every core is a host of SimGrid's with a link to the memory of the host that it belongs to."""
-    cores = core_names(ranks, model)
+    cores = core_names(ranks)
     yield from _HEAD
     for core in cores:
         yield f'<host id="{core}" speed="1Gf"/>'
-        yield _link(f"copy-{core}", model.copy_bytes_per_us, 0)
-    for host in range(model.hosts):
-        yield _link(f"memory-host{host}", model.memory_bytes_per_us, model.memory_latency_us)
-    yield _link("cable", model.cable_bytes_per_us, model.latency_us, "SPLITDUPLEX")
+        yield _link(f"copy-{core}", MODEL.copy_bytes_per_us, 0)
+    for host in range(MODEL.hosts):
+        yield _link(f"memory-host{host}", MODEL.memory_bytes_per_us, MODEL.memory_latency_us)
+    yield _link("cable", MODEL.cable_bytes_per_us, MODEL.latency_us, "SPLITDUPLEX")
     for number, core in enumerate(cores):
         for other in cores[number + 1:]:
             yield from _routes(core, other)
@@ -105,19 +117,19 @@ def version() -> str:
 
 
 def simulate(ranks: int, algorithm: str, candidate: str, sizes_bytes: Sequence[int],
-             mark: Mapping[str, str] | None = None, model: Model = MODEL) -> list[dict]:
+             mark: Mapping[str, str] | None = None) -> list[dict]:
     """What the program says of each length: `candidate` of the catalogue, or native, which is `algorithm` of
     SMPI's."""
-    overhead = f"0:{model.overhead_us * 1e-6}:0"
+    overhead = f"0:{MODEL.overhead_us * 1e-6}:0"
     mark = dict(mark or new_mark())
     with tempfile.TemporaryDirectory(prefix="mutirao-") as name:
         folder = Path(name)
-        files = {"platform.xml": platform_lines(ranks, model), "hosts": core_names(ranks, model),
-                 "model.network": network_lines(model)}
+        files = {"platform.xml": platform_lines(ranks), "hosts": core_names(ranks),
+                 "model.network": network_lines()}
         for file, lines in files.items():
             (folder / file).write_text("".join(f"{line}\n" for line in lines))
         options = {**_OPTIONS, "smpi/allgather": algorithm,
-                   "smpi/send-is-detached-thresh": str(model.eager_limit_bytes),
+                   "smpi/send-is-detached-thresh": str(MODEL.eager_limit_bytes),
                    **dict.fromkeys(("smpi/os", "smpi/ois", "smpi/or"), overhead)}
         command = ["smpirun", "-quiet", "-np", str(ranks), "-platform", str(folder / "platform.xml"),
                    "-hostfile", str(folder / "hosts"), "--log=root.thresh:critical",
@@ -132,23 +144,95 @@ def simulate(ranks: int, algorithm: str, candidate: str, sizes_bytes: Sequence[i
     return [json.loads(line) for line in finished.lines if line.startswith("{")]
 
 
-def choice(length_bytes: int, times_us: Mapping[str, Sequence[float]], model: Model = MODEL) -> dict:
+def choice(length_bytes: int, times_us: Mapping[str, Sequence[float]]) -> dict:
     """mutirao's, told what each rank's call took with native and with each algorithm of the catalogue."""
     lines = [" ".join([name, *map(str, times)]) for name, times in times_us.items()]
-    with core_tool.lines_file(network_lines(model), ".network") as path:
-        answer = subprocess.run([_CHOICE, path, str(length_bytes)], input="\n".join(lines),
-                                capture_output=True, text=True, check=False)
-    if answer.returncode != 0:
-        raise Failure(f"mutirao's choice: {answer.stderr.strip()}")
-    return json.loads(answer.stdout)
-
-
-def memory_bytes(ranks: int, length_bytes: int, name: str) -> int:
-    """About what a simulation of that algorithm takes: each rank keeps all blocks."""
-    times = _TIMES_KEPT.get(name.partition(":")[0], 1)
-    return int(times * ranks * ranks * length_bytes)
+    with core_tool.lines_file(network_lines(), ".network") as path:
+        return json.loads(ask(_CHOICE, [_CHOICE, path, str(length_bytes)], input="\n".join(lines)))
 
 
 def available_bytes() -> int:
     memory = Path("/proc/meminfo").read_text(encoding="ascii")
     return int(memory.partition("MemAvailable:")[2].split()[0]) * 1024
+
+
+@dataclass(frozen=True)
+class _Simulation:
+    """One algorithm with each length."""
+
+    ranks: int
+    forced: Algorithm | None = None  # of Open MPI's
+    candidate: str = _NATIVE  # of the catalogue; native, if none is forced: by Open MPI's rule
+
+    def __str__(self) -> str:
+        what = self.forced.name if self.forced else (
+            "the rule" if self.candidate == _NATIVE else self.candidate)
+        return f"{self.ranks} simulated ranks, {what}"
+
+    def run(self, sizes_bytes: Sequence[int], mark: dict[str, str]) -> list[dict]:
+        return simulate(self.ranks, self.forced.smpi if self.forced else _RULE, self.candidate, sizes_bytes, mark)
+
+    def memory_bytes(self, length_bytes: int) -> int:
+        """About what it takes: each rank keeps all blocks."""
+        name = self.forced.smpi if self.forced else self.candidate
+        times = _TIMES_KEPT.get(name.partition(":")[0], 1)
+        return int(times * self.ranks * self.ranks * length_bytes)
+
+
+class Simulations:
+    def __init__(self, ranks: Sequence[int], sizes_bytes: Sequence[int]):
+        self._ranks, self._sizes_bytes = ranks, sizes_bytes
+        candidates = [_NATIVE, *catalogue()]
+        self._all = [each for count in sorted(ranks, reverse=True) for each in (
+            *(_Simulation(count, forced) for forced in ALGORITHMS if runs_with(forced, count)),
+            *(_Simulation(count, candidate=candidate) for candidate in candidates))]
+        self._at_once = len(os.sched_getaffinity(0))
+
+    @property
+    def expected_s(self) -> list[float]:
+        """Of each simulation, as some run side by side."""
+        return [sum(one.ranks ** 2 * (_SECONDS_OF_A_RANK + length * _SECONDS_OF_A_BYTE)
+                    for length in self._sizes_bytes) / self._at_once for one in self._all]
+
+    def run(self, progress: Steps, left_out: LeftOut) -> list[dict]:
+        """A row for each number of ranks and length of which all is there that tables need."""
+        cells = {(ranks, length): {"ranks": ranks, "length_bytes": length, "forced_us": {},
+                                   "selector_us": None, "catalogue_us": {}, "chosen": None,
+                                   "reason": None}
+                 for ranks in self._ranks for length in self._sizes_bytes}
+        times_us: dict[tuple[int, int], dict[str, list[float]]] = {key: {} for key in cells}
+        works = [functools.partial(each.run, self._sizes_bytes) for each in self._all]
+        needed_bytes = [each.memory_bytes(max(self._sizes_bytes)) for each in self._all]
+        progress.say(f"at most {counted(self._at_once, 'simulation')} at a time")
+        outcomes = {}
+        with side_by_side(works, self._at_once, needed_bytes, available_bytes()) as ended:
+            for number, outcomes[number] in ended:
+                progress.begin(str(self._all[number]))
+                progress.advance()
+        for number, simulation in enumerate(self._all):
+            rows = []
+            with left_out.tried(str(simulation), progress):
+                rows = outcomes[number].result()
+            for row in rows:
+                key = simulation.ranks, row["bytes"]
+                _take(row, simulation, cells[key], times_us[key])
+        for key, cell in cells.items():
+            if times_us[key]:
+                ranks, length = key
+                with left_out.tried(f"{ranks} simulated ranks, the choice for {size(length)}", progress):
+                    cell |= choice(length, times_us[key])
+        return [cell for cell in cells.values() if cell["chosen"] and cell["forced_us"]]
+
+
+def _take(row: dict, simulation: _Simulation, cell: dict, times_us: dict[str, list[float]]) -> None:
+    if not row["right"]:
+        raise Failure(f"{simulation} brought wrong bytes with {size(row['bytes'])}")
+    slowest_us = max(row["rank_us"])
+    if simulation.forced:
+        cell["forced_us"][simulation.forced.name] = slowest_us
+        return
+    times_us[simulation.candidate] = row["rank_us"]
+    if simulation.candidate == _NATIVE:
+        cell["selector_us"] = slowest_us
+    else:
+        cell["catalogue_us"][simulation.candidate] = slowest_us

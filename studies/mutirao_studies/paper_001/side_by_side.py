@@ -1,9 +1,8 @@
 """Works that go on side by side as there is room for them, each with a program of its own."""
 
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -12,72 +11,36 @@ from mutirao.run.processes import kill_marked, new_mark, uninterrupted
 Result = TypeVar("Result")
 
 
-class NotBegun(Exception):
-    """Of a work for which there was no more time."""
-
-
-class Room:
-    """So much of something, of which at most `at_once` works that go on side by side each take a part. The
-    largest part that fits is next; what takes more than there is goes on alone."""
-
-    def __init__(self, at_once: int, whole: float = 0):
-        self._places, self._whole, self._free = at_once, whole, whole
-        self._waiting: list[float] = []
-        self._closed = False
-        self._changed = threading.Condition()
-
-    @contextmanager
-    def taken(self, part: float = 0):
-        part = min(part, self._whole)
-        with self._changed:
-            self._waiting.append(part)
-            self._changed.wait_for(lambda: self._closed or self._is_next(part))
-            self._waiting.remove(part)
-            if self._closed:
-                raise NotBegun
-            self._take(1, part)
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._take(-1, -part)
-
-    def close(self) -> None:
-        """Nothing begins any more."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify_all()
-
-    def _is_next(self, part: float) -> bool:
-        return self._places > 0 and part == max((each for each in self._waiting if each <= self._free),
-                                                default=None)
-
-    def _take(self, places: int, part: float) -> None:
-        self._places -= places
-        self._free -= part
-        self._changed.notify_all()
-
-
 @contextmanager
-def side_by_side(works: Sequence[Callable[[dict[str, str]], Result]], room: Room,
-                 parts: Sequence[float] | None = None) -> Iterator[list[Future[Result]]]:
-    """Runs the works as there is room for their parts, each with a mark of its own for the program that it
-    starts; none lasts longer than this."""
-    marks = [new_mark() for _ in works]
+def side_by_side(works: Sequence[Callable[[dict[str, str]], Result]], at_once: int, parts: Sequence[float] = (),
+                 whole: float = 0) -> Iterator[Iterator[tuple[int, Future[Result]]]]:
+    """The number and outcome of each work as it ends; each has a mark of its own for the program that it starts, and
+    none lasts longer than this. At most `at_once` go on at a time. Each takes its part of a `whole`: the largest that
+    fits is next, and what takes more than there is goes on alone."""
+    parts = parts or [0.0] * len(works)
+    waiting = sorted(range(len(works)), key=lambda number: -parts[number])
+    going: dict[Future[Result], tuple[int, dict[str, str]]] = {}
 
-    def run(work: Callable[[dict[str, str]], Result], mark: dict[str, str], part: float) -> Result:
-        with room.taken(part):
-            return work(mark)
+    def fits(number: int) -> bool:
+        taken = sum(parts[each] for each, _ in going.values())
+        return not going or (len(going) < at_once and taken + parts[number] <= whole)
 
-    with ThreadPoolExecutor(max(len(works), 1)) as pool:
-        futures = [pool.submit(run, *each) for each in zip(works, marks, parts or [0] * len(works), strict=True)]
+    def ended(pool: ThreadPoolExecutor) -> Iterator[tuple[int, Future[Result]]]:
+        while waiting or going:
+            for number in list(waiting):
+                if fits(number):
+                    mark = new_mark()
+                    going[pool.submit(works[number], mark)] = number, mark
+                    waiting.remove(number)
+            for future in wait(going, return_when=FIRST_COMPLETED).done:
+                yield going.pop(future)[0], future
+
+    with ThreadPoolExecutor(at_once) as pool:
         try:
-            yield futures
+            yield ended(pool)
         finally:
             with uninterrupted():
-                room.close()
-                while running := [mark for mark, future in zip(marks, futures, strict=True)
-                                  if not future.done()]:
+                while running := [mark for future, (_, mark) in going.items() if not future.done()]:
                     for mark in running:
                         kill_marked(mark)
                     time.sleep(0.01)

@@ -23,9 +23,9 @@ from mutirao.base.units import counted, spoken
 from mutirao.lab.lab import Lab, bring_up, verify_run
 from mutirao.lab.network import HostNetwork, host_of_each
 from mutirao.measure.circumstances import Circumstances
-from mutirao_studies.account import LeftOut, check_known, told
+from mutirao_studies.account import LeftOut, check_known, run_program, told
 from mutirao_studies.paper_002 import paper_002
-from mutirao_studies.paper_002.transports import Runner, Task, Transport, known_transports, run_program, run_task
+from mutirao_studies.paper_002.transports import Runner, Task, Transport, known_transports, run_task
 
 STUDY = "interfaces"
 ITERATIONS = 1000
@@ -91,10 +91,7 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
             "transports": [_to_dict(each) for each in complete],
             "image": {"sha256": hashlib.sha256(points).hexdigest(),
                       "png_base64": base64.b64encode(_coloured(plan.points, points)).decode()},
-            "socket_overhead": overhead,
-            "paper": {"citation": paper_002.CITATION, "table_2_s": paper_002.TABLE_2_S,
-                      "differences": [paper_002.ACROSS_A_LAB if network else paper_002.ON_THIS_MACHINE,
-                                      *paper_002.DIFFERENCES]}}
+            "socket_overhead": overhead}
 
 
 def bound_s(network: HostNetwork, task: Task) -> float:

@@ -11,7 +11,16 @@ from mutirao_studies.account import command_of
 from mutirao_studies.chart import Bar, Group, bar_chart, bar_of
 from mutirao_studies.document import Beside, Document, Lines, Section, Statements, beside_paper
 from mutirao_studies.paper_002.interfaces_statements import verdicts
-from mutirao_studies.paper_002.paper_002 import FIGURES, TABLE_2_SIDE, TABLE_2_WORKERS
+from mutirao_studies.paper_002.paper_002 import (
+    ACROSS_A_LAB,
+    CITATION,
+    DIFFERENCES,
+    FIGURES,
+    ON_THIS_MACHINE,
+    TABLE_2_S,
+    TABLE_2_SIDE,
+    TABLE_2_WORKERS,
+)
 
 _FIGURE_7_WORKERS = 16
 
@@ -31,7 +40,7 @@ def document(result: dict) -> Document:
                        [(f"{each.source}: {each.statement}", each.holds, each.here) for each in verdicts(result)])]),
         Section("Beside the return time", [Beside(_tables(result)), Lines(_overhead_lines(result))]),
         _image(result["image"], plan["points"]),
-        beside_paper(result["paper"]["citation"], result["paper"]["differences"])],
+        beside_paper(CITATION, [ACROSS_A_LAB if result["network"] else ON_THIS_MACHINE, *DIFFERENCES])],
         [_raw(result)], _tiles(result),
         [_place(result), f"medians of {counted(plan['repeat'], 'run')}",
          f"at most {plan['iterations']} iterations a point"],
@@ -131,7 +140,7 @@ def _figure_7(result: dict) -> Section:
 
 
 def _tables(result: dict) -> Sequence[Table]:
-    computed = [(transport["title"], result["paper"]["table_2_s"].get(transport["in_paper"]), here)
+    computed = [(transport["title"], TABLE_2_S.get(transport["in_paper"]), here)
                 for transport in result["transports"]
                 if (here := _median(transport, TABLE_2_WORKERS, TABLE_2_SIDE, "computed_s")) is not None]
     table_2 = Table(f"Table 2: what a worker of {TABLE_2_WORKERS} computed, in s, from the whole message until the"

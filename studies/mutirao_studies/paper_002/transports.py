@@ -22,8 +22,8 @@ from mutirao.lab.lab import Lab
 from mutirao.lab.network import host_of_each
 from mutirao.run.launch import launch
 from mutirao.run.mpis import KNOWN, Mpi, found_mpis
-from mutirao.run.processes import Finished, argv_ending_with_us, ended_with, new_mark, run_marked
-from mutirao_studies.account import told
+from mutirao.run.processes import Finished, ended_with, new_mark
+from mutirao_studies.account import run_program, started, told
 
 GET = "run scripts/setup.sh --studies"
 PVM_ROOT = Path("/usr/lib/pvm3")
@@ -92,19 +92,6 @@ def _program(name: str) -> Path:
 
 def _why_not_built(name: str) -> str:
     return "" if _program(name).is_file() else f"not built: {GET}"
-
-
-def run_program(command: Sequence[str], environment: dict[str, str], timeout_s: float,
-                lab: Lab | None = None) -> Finished:
-    """On the first host of a lab, or on this one."""
-    mark = new_mark()
-    start = functools.partial(_start, lab, command, env={**os.environ, **environment, **mark})
-    return run_marked(start, mark, capture=True, timeout_s=timeout_s)
-
-
-def _start(lab: Lab | None, command: Sequence[str], **popen_arguments) -> subprocess.Popen:
-    return (lab.exec(lab.hosts[0].name, command, **popen_arguments) if lab else
-            subprocess.Popen(argv_ending_with_us(command), **popen_arguments))
 
 
 def _elsewhere(lab: Lab | None, workers: int) -> list[str]:
@@ -188,8 +175,8 @@ def _pvm(lab: Lab | None) -> Iterator[Runner]:
             command.append(str(hosts))
         log = Path(folder, "log")
         with log.open("w") as said:
-            daemon = _start(lab, command, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
-                            env={**os.environ, **environment, **mark})
+            daemon = started(lab, command, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+                             env={**os.environ, **environment, **mark})
         _wait_for_daemon(daemon, Path(folder, f"pvmd.{os.getuid()}.mutirao"), log)
         if lab:
             _wait_for_hosts(lab, {**environment, **mark})
@@ -226,8 +213,8 @@ def _wait_for_hosts(lab: Lab, environment: dict[str, str]) -> None:
     """Until PVM's console counts them all."""
     end = time.monotonic() + _SECONDS_FOR_A_DAEMON
     while True:
-        console = _start(lab, ["pvm"], env={**os.environ, **environment}, stdin=subprocess.PIPE,
-                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        console = started(lab, ["pvm"], env={**os.environ, **environment}, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         said = console.communicate("conf\nquit\n", _SECONDS_FOR_A_DAEMON)[0]
         if re.search(rf"\b{len(lab.hosts)} hosts,", said):
             return

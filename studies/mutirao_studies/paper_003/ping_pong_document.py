@@ -96,11 +96,11 @@ def _chart(situation: dict, mpi: str) -> str:
         return ""
     bases = [way for way in situation["ways"] if way["key"] in {each["base"] for each in own}
              and way not in own]
-    every = [row for way in situation["ways"] for row in way["times"]]
+    every_us = [row[end] for way in situation["ways"] for row in way["times"] for end in ("low_us", "high_us")]
     lines = [Line(way["title"], _STYLES[BY_KEY[way["key"]].manner],
-                  [Point(row["length_bytes"], row["median_us"], row["low_us"], row["high_us"])
+                  [Point(row["length_bytes"], row["median_us"], (row["low_us"], row["high_us"]))
                    for row in way["times"]]) for way in [*bases, *own]]
-    return line_chart(lines, max(row["high_us"] for row in every), min(row["low_us"] for row in every))
+    return line_chart(lines, beside_us=every_us)
 
 
 # --- beside C -------------------------------------------------------------------------------------------

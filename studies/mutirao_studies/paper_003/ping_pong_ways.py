@@ -1,15 +1,14 @@
 """The ways to send a message that `study ping-pong` compares: a language, an MPI library, and how the
 message is handed over. One row each; what a way needs is looked for when it is about to run."""
 
-import functools
 import importlib.util
 import os
 import shlex
 import socket
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from mutirao.base.errors import Failure
@@ -17,7 +16,8 @@ from mutirao.base.paths import BUILD, ENVIRONMENTS, ROOT
 from mutirao.lab.lab import CONTROL_HOST, Lab
 from mutirao.run.launch import launch
 from mutirao.run.mpis import Mpi, find_mpi
-from mutirao.run.processes import Finished, argv_ending_with_us, failure_of, new_mark, run_marked
+from mutirao.run.processes import Finished, failure_of
+from mutirao_studies.account import run_program
 from mutirao_studies.paper_003.java import GET, compiled, find_java, system_jar
 from mutirao_studies.paper_003.ping_pong_times import Times, read_times
 
@@ -98,13 +98,7 @@ class Way:
         ranks = _express_ranks(work, lab, change)
         # The second ends with the first, or is ended with everything that the job started.
         script = f"{shlex.join(ranks[1])} & {shlex.join(ranks[0])}"
-        mark = new_mark()
-        surroundings = {**os.environ, **mark}
-        start = (functools.partial(lab.exec, CONTROL_HOST, ["sh", "-c", script], env=surroundings)
-                 if lab else
-                 functools.partial(subprocess.Popen, argv_ending_with_us(["sh", "-c", script]),
-                                   env=surroundings))
-        return run_marked(start, mark, True, timeout_s=timeout_s)
+        return run_program(["sh", "-c", script], {}, timeout_s, lab, CONTROL_HOST)
 
 
 def _as_two_ranks(mpi: Mpi, lab: Lab | None) -> list[str]:
@@ -123,36 +117,28 @@ def _c(mpi: Mpi, _change: Change) -> list[str]:
     return [str(mpi.program(PROGRAM))]
 
 
-def _sources(*names: str) -> list[str]:
-    return [f"{_FOLDER}/{name}.java" for name in ("PingPong", *names)]
-
-
-def _java(change: Change, name: str, sources: Sequence[str], jars: Sequence[Path],
-          options: Sequence[str]) -> list[str]:
+def _java(change: Change, name: str, jars: Sequence[Path] = (), options: Sequence[str] = ()) -> list[str]:
     java = find_java()
-    classes = compiled(java, name, sources, jars)
+    classes = compiled(java, name, [f"{_FOLDER}/{each}.java" for each in ("PingPong", name)], jars)
     return [java.program, "--enable-native-access=ALL-UNNAMED", *options, *change.java,
             "-cp", ":".join(map(str, [classes, *jars])), name]
 
 
 def _intel_binding(mpi: Mpi, change: Change, buffer: str) -> list[str]:
     jar = ENVIRONMENTS / mpi.known.environment / "share" / "java" / "mpi.jar"
-    return [*_java(change, "PingPongIntel", _sources("Message", "PingPongIntel"), [jar],
-                   [f"-Djava.library.path={mpi.library.parent}"]), "--buffer", buffer]
+    return [*_java(change, "PingPongIntel", [jar], [f"-Djava.library.path={mpi.library.parent}"]), "--buffer", buffer]
 
 
 def _open_mpi_binding(mpi: Mpi, change: Change, buffer: str) -> list[str]:
     if not _OPEN_MPI_JAR.is_file():
         raise Failure(f"no mpi.jar of Open MPI ({GET})")
     folders = [mpi.library.parent, mpi.library.parent.parent]
-    return [*_java(change, "PingPongOpenMpi", _sources("Message", "PingPongOpenMpi"),
-                   [_OPEN_MPI_JAR], ["-Djava.library.path=" + ":".join(map(str, folders))]),
+    return [*_java(change, "PingPongOpenMpi", [_OPEN_MPI_JAR], ["-Djava.library.path=" + ":".join(map(str, folders))]),
             "--buffer", buffer]
 
 
 def _foreign(mpi: Mpi, change: Change) -> list[str]:
-    return _java(change, "PingPongForeign", _sources("PingPongForeign"), [],
-                 [f"-Dmpi.library={mpi.library}"])
+    return _java(change, "PingPongForeign", options=[f"-Dmpi.library={mpi.library}"])
 
 
 def _python(_mpi: Mpi, _change: Change, way: str) -> list[str]:
@@ -164,7 +150,7 @@ def _python(_mpi: Mpi, _change: Change, way: str) -> list[str]:
 def _express_ranks(work: Work, lab: Lab | None, change: Change) -> list[list[str]]:
     jars = [system_jar("mpj.jar", "../mpj/lib/mpj.jar", package="libmpj-java"),
             system_jar("log4j-1.2.jar", package="libmpj-java")]
-    command = _java(change, "PingPongExpress", _sources("PingPongExpress"), jars, [])
+    command = _java(change, "PingPongExpress", jars)
     environment = {"MPJ_HOME": str(_express_home())}
     if lab and not change.spins:
         environment["LD_PRELOAD"] = str(lab.calm_library)
@@ -193,10 +179,6 @@ def _free_port() -> int:
         return server.getsockname()[1]
 
 
-def _with(command: Callable[..., list[str]], handed: str) -> Command:
-    return lambda mpi, change: command(mpi, change, handed)
-
-
 ARRAYS, DIRECT, FOREIGN, BUFFERS, PICKLED = ("arrays", "direct buffers", "java.lang.foreign",
                                              "buffers", "pickled")
 MANNERS = (C, f"{JAVA}, {ARRAYS}", f"{JAVA}, {DIRECT}", f"{JAVA}, {FOREIGN}",
@@ -209,16 +191,18 @@ WAYS = (
     Way("foreign-mpich-5", JAVA, _MPICH, FOREIGN, "mpich-5", "c-mpich-5", _foreign),
     # Written in Java altogether: it is set beside the library of the paper's C.
     Way("arrays-express", JAVA, "MPJ Express", ARRAYS, "", "c-mpich-5"),
-    Way("buffers-mpich-5", PYTHON, _MPICH, BUFFERS, "mpich-5", "c-mpich-5", _with(_python, "buffer")),
-    Way("pickled-mpich-5", PYTHON, _MPICH, PICKLED, "mpich-5", "c-mpich-5", _with(_python, "pickled")),
+    Way("buffers-mpich-5", PYTHON, _MPICH, BUFFERS, "mpich-5", "c-mpich-5", partial(_python, way="buffer")),
+    Way("pickled-mpich-5", PYTHON, _MPICH, PICKLED, "mpich-5", "c-mpich-5", partial(_python, way="pickled")),
     Way("c-openmpi-5", C, _OPEN_MPI_5, "", "openmpi-5", "c-openmpi-5", _c),
     Way("foreign-openmpi-5", JAVA, _OPEN_MPI_5, FOREIGN, "openmpi-5", "c-openmpi-5", _foreign),
     Way("c-intel", C, _INTEL, "", "intel", "c-intel", _c),
     Way("foreign-intel", JAVA, _INTEL, FOREIGN, "intel", "c-intel", _foreign),
-    Way("arrays-intel", JAVA, _INTEL, ARRAYS, "intel", "c-intel", _with(_intel_binding, "array")),
-    Way("direct-intel", JAVA, _INTEL, DIRECT, "intel", "c-intel", _with(_intel_binding, "direct")),
+    Way("arrays-intel", JAVA, _INTEL, ARRAYS, "intel", "c-intel", partial(_intel_binding, buffer="array")),
+    Way("direct-intel", JAVA, _INTEL, DIRECT, "intel", "c-intel", partial(_intel_binding, buffer="direct")),
     Way("c-openmpi-4", C, _OPEN_MPI_4, "", "openmpi-4", "c-openmpi-4", _c),
-    Way("arrays-openmpi-4", JAVA, _OPEN_MPI_4, ARRAYS, "openmpi-4", "c-openmpi-4", _with(_open_mpi_binding, "array")),
-    Way("direct-openmpi-4", JAVA, _OPEN_MPI_4, DIRECT, "openmpi-4", "c-openmpi-4", _with(_open_mpi_binding, "direct")),
+    Way("arrays-openmpi-4", JAVA, _OPEN_MPI_4, ARRAYS, "openmpi-4", "c-openmpi-4",
+        partial(_open_mpi_binding, buffer="array")),
+    Way("direct-openmpi-4", JAVA, _OPEN_MPI_4, DIRECT, "openmpi-4", "c-openmpi-4",
+        partial(_open_mpi_binding, buffer="direct")),
 )
 BY_KEY = {way.key: way for way in WAYS}

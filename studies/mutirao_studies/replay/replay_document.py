@@ -47,15 +47,14 @@ def _charts(run: dict) -> Iterator[str]:
     bound = [(row["slice"], row["bound_us"]) for row in run["slices"] if row["bound_us"]]
     for family, title in FAMILIES.items():
         lines = [Line(use, _STYLES[use], points) for use in USES if (points := _points(run, family, use))]
-        every_us = [us for _, us in bound] + [point.us for line in lines for point in line.points]
-        chart = (line_chart(lines, max(every_us), min(every_us), NUMBERS, bound=bound) if lines
+        chart = (line_chart(lines, NUMBERS, bound=bound) if lines
                  else soft("No slice in which all hosts could be reached."))
         yield f"<figure><h3>{escape(title.capitalize())}, by slice</h3>{chart}</figure>"
 
 
 def _points(run: dict, family: str, use: str) -> Sequence[Point]:
     times = [(row["slice"], row[family][f"{use}_us"]) for row in run["slices"]]
-    return [Point(number, us, us, us) for number, us in times if us]
+    return [Point(number, us) for number, us in times if us]
 
 
 def slices_table(trace: str, run: dict) -> Table:
