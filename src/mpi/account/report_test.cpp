@@ -166,7 +166,6 @@ TEST(Explanation, HasALineForEachKindOfCall) {
     record.name = "MPI_COMM_WORLD";
     record.reason = "network measured";
     ClassRecord& of_class = record.classes.begin()->second;
-    of_class.shapes = {Collective::allreduce, 0, 13};
     of_class.length_bytes = 4096;
     of_class.rulings.back().reason = "measured";
     EXPECT_EQ(explanation(record),
