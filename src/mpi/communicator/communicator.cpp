@@ -318,15 +318,14 @@ void Communicator::vote() {
     Vote::Opinion mine;
     mine.peers = job_.peers_of(group);
     mine.twin = job_.twin_of(group);
-    mine.meets = mine.peers || would_meet();
-    mine.willing = mine.twin || (mine.peers ? job_.has_room_for_twin() : job_.has_room_for_peers());
-    mine.pays = my_rank_ != 0 || (mine.peers && !mine.twin && would_pay(mine.peers));
-    mine.calls_last = us_per_native_call() > long_call_us;
-    if (my_rank_ == 0) {
-        const std::optional<double> farthest_us = docket_ ? docket_->farthest_us() : std::nullopt;
-        mine.calls_last = mine.calls_last && !farthest_us;
-        mine.tells_in_time = farthest_us && us_per_native_call() > trips_of_lasting_calls * *farthest_us;
-    }
+    mine.say(Vote::meets, mine.peers || would_meet());
+    mine.say(Vote::willing, mine.twin || (mine.peers ? job_.has_room_for_twin() : job_.has_room_for_peers()));
+    mine.say(Vote::pays, my_rank_ != 0 || (mine.peers && !mine.twin && would_pay(mine.peers)));
+    const double us_per_call = us_per_native_call();
+    const std::optional<double> farthest_us = docket_ ? docket_->farthest_us() : std::nullopt;
+    mine.say(Vote::calls_last, us_per_call > long_call_us && !(my_rank_ == 0 && farthest_us));
+    mine.say(Vote::tells_in_time,
+             my_rank_ != 0 || (farthest_us && us_per_call > trips_of_lasting_calls * *farthest_us));
     vote_.emplace(comm_, mine);
 }
 
@@ -352,14 +351,14 @@ bool Communicator::would_meet() {
 
 void Communicator::take_vote(std::uint64_t call) {
     const Vote said = *std::exchange(vote_, std::nullopt);
-    calls_last_ = said.calls_last();
+    calls_last_ = said.all_say(Vote::calls_last);
     if (const std::string obstacle = said.obstacle(); !obstacle.empty()) {
-        if (said.is_at_odds() && !said.knows() && my_rank_ == 0 && comm_ == MPI_COMM_WORLD) {
+        if (said.is_at_odds() && !said.all_know_each_other() && my_rank_ == 0 && comm_ == MPI_COMM_WORLD) {
             std::fprintf(stderr, "mutirao: %s; the MPI library takes all calls\n", obstacle.c_str());
         }
         return be_native(obstacle);
     }
-    if (said.knows()) {
+    if (said.all_know_each_other()) {
         const World& world = said.peers()->world();
         const Members members = members_of(comm_, said.peers()->group(), world);
         note_hosts(members, world);
@@ -370,17 +369,18 @@ void Communicator::take_vote(std::uint64_t call) {
             return be_native(obstacle);
         }
     }
-    if (said.has_twin()) {
+    const std::uint64_t calls_without = free_calls(said.all_say(Vote::tells_in_time));
+    if (said.all_have_twin()) {
         if (const std::optional<Slot> slot = said.settle()) {
-            rule(said.twin(), *slot, call, free_calls(said.tells_in_time()));
+            rule(said.twin(), *slot, call, calls_without);
         }
-    } else if (said.knows() && said.pays()) {
+    } else if (said.all_know_each_other() && said.all_say(Vote::pays)) {
         const std::shared_ptr<Twin> twin = job_.make_twin(comm_, said.peers());
         if (!twin) {
             return be_native("the MPI library makes no more communicators");
         }
-        rule(twin, Slot(0), call, free_calls(said.tells_in_time()));
-    } else if (!said.knows() && said.meets()) {
+        rule(twin, Slot(0), call, calls_without);
+    } else if (!said.all_know_each_other() && said.all_say(Vote::meets)) {
         introducing_.emplace(comm_);
     }
 }

@@ -27,51 +27,48 @@ std::uint64_t identity_of(const std::vector<Introduction>& all) {
     return std::max<std::uint64_t>(fnv1a(std::as_bytes(std::span(all))), 1);
 }
 
-constexpr std::size_t words_each = sizeof(Introduction) / sizeof(std::uint64_t);
-static_assert(sizeof(Introduction) == words_each * sizeof(std::uint64_t) &&
-              std::is_trivially_copyable_v<Introduction>);
+}  // namespace
+
+Introducing::Introducing(MPI_Comm comm) : comm_(comm), pending_(tell_all(introduce_this_rank())) {}
+
+Introduction Introducing::introduce_this_rank() {
+    const Settings& settings = runtime().settings;
+    Introduction mine = introduce(settings, runtime().settings_hash, rank_in(MPI_COMM_WORLD));
+    if (!wants_agents(settings)) {
+        return mine;
+    }
+    memory_->endpoint = agent::Endpoint::open();
+    const std::optional<agent::Key> key = agent::random_key();
+    if (memory_->endpoint && key) {
+        mine.has_agent = 1;
+        mine.contact = memory_->endpoint->contact();
+        mine.key = *key;
+    }
+    if (const auto daemon = find_daemon(settings)) {
+        mine.daemon_job = daemon->job;
+        mine.daemon_host = daemon->host;
+    }
+    return mine;
+}
 
 // As the vote before, whose connections are there. An allgather connects all pairs, which takes Open MPI 11 s among six
 // sites (docs/results.md).
-Pending tell_all(MPI_Comm comm, const Introduction& mine, std::vector<std::uint64_t>& words,
-                 const std::shared_ptr<void>& memory) {
-    words.resize(static_cast<std::size_t>(size_of(comm)) * words_each);
-    std::memcpy(&words[static_cast<std::size_t>(rank_in(comm)) * words_each], &mine, sizeof mine);
+Pending Introducing::tell_all(const Introduction& mine) {
+    constexpr std::size_t words_each = sizeof(Introduction) / sizeof(std::uint64_t);
+    static_assert(sizeof(Introduction) == words_each * sizeof(std::uint64_t) &&
+                  std::is_trivially_copyable_v<Introduction>);
+    std::vector<Introduction>& all = memory_->all;
+    all.resize(static_cast<std::size_t>(size_of(comm_)));
+    std::memset(static_cast<void*>(all.data()), 0, all.size() * sizeof mine);
+    all[static_cast<std::size_t>(rank_in(comm_))] = mine;
     MPI_Request request = MPI_REQUEST_NULL;
-    PMPI_Iallreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_UINT64_T, MPI_BOR, comm, &request);
-    return {comm, request, memory};
+    PMPI_Iallreduce(MPI_IN_PLACE, all.data(), static_cast<int>(all.size() * words_each), MPI_UINT64_T, MPI_BOR, comm_,
+                    &request);
+    return {comm_, request, memory_};
 }
-
-std::vector<Introduction> introductions_in(const std::vector<std::uint64_t>& words) {
-    std::vector<Introduction> all(words.size() / words_each);
-    std::memcpy(static_cast<void*>(all.data()), words.data(), words.size() * sizeof(std::uint64_t));
-    return all;
-}
-
-}  // namespace
-
-Introducing::Introducing(MPI_Comm comm)
-    : comm_(comm), pending_([&] {
-          const Settings& settings = runtime().settings;
-          Introduction mine = introduce(settings, runtime().settings_hash, rank_in(MPI_COMM_WORLD));
-          if (wants_agents(settings)) {
-              memory_->endpoint = agent::Endpoint::open();
-              const std::optional<agent::Key> key = agent::random_key();
-              if (memory_->endpoint && key) {
-                  mine.has_agent = 1;
-                  mine.contact = memory_->endpoint->contact();
-                  mine.key = *key;
-              }
-              if (const auto daemon = find_daemon(settings)) {
-                  mine.daemon_job = daemon->job;
-                  mine.daemon_host = daemon->host;
-              }
-          }
-          return tell_all(comm, mine, memory_->words, memory_);
-      }()) {}
 
 std::shared_ptr<Peers> Introducing::take() {
-    return std::make_shared<Peers>(comm_, introductions_in(memory_->words), std::move(memory_->endpoint));
+    return std::make_shared<Peers>(comm_, memory_->all, std::move(memory_->endpoint));
 }
 
 Peers::Peers(MPI_Comm comm, const std::vector<Introduction>& all, std::optional<agent::Endpoint> endpoint)

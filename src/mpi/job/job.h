@@ -71,9 +71,13 @@ class Introducing {
 
   private:
     struct Memory {
-        std::vector<std::uint64_t> words;  ///< of all introductions, by rank
+        std::vector<Introduction> all;  ///< by rank
         std::optional<agent::Endpoint> endpoint;
     };
+
+    /// What this rank says of itself; opens sockets for its agent.
+    Introduction introduce_this_rank();
+    Pending tell_all(const Introduction& mine);
 
     MPI_Comm comm_;
     std::shared_ptr<Memory> memory_ = std::make_shared<Memory>();
