@@ -66,32 +66,6 @@ static void check_read_only_root(void) {
     munmap(message, length);
 }
 
-static void check_errors(void) {
-    MPI_Comm comm;
-    int value = 0;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    check(MPI_Bcast(&value, 1, MPI_INT, world_size + 3, comm) != MPI_SUCCESS, "wrong root accepted", world_size);
-    check(MPI_Bcast(&value, -1, MPI_INT, 0, comm) != MPI_SUCCESS, "wrong count accepted", -1);
-    MPI_Comm_free(&comm);
-}
-
-static void check_between_groups(void) {
-    if (world_size < 2) {
-        return;
-    }
-    MPI_Comm half, between;
-    const int lower = world_rank < world_size / 2;
-    MPI_Comm_split(MPI_COMM_WORLD, lower, world_rank, &half);
-    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, lower ? world_size / 2 : 0, 7, &between);
-    int value = world_rank == 0 ? 4711 : 0;
-    const int root = lower ? (world_rank == 0 ? MPI_ROOT : MPI_PROC_NULL) : 0;
-    MPI_Bcast(&value, 1, MPI_INT, root, between);
-    check(lower ? value == (world_rank == 0 ? 4711 : 0) : value == 4711, "intercommunicator", value);
-    MPI_Comm_free(&between);
-    MPI_Comm_free(&half);
-}
-
 /* A root far ahead of its receivers, and many communicators made and freed. */
 static void check_many(void) {
     for (int i = 0; i < 300; ++i) {
@@ -125,8 +99,6 @@ int main(int argc, char** argv) {
     check_communicator(MPI_COMM_SELF, short_lengths, 2);
     check_zero_and_bottom();
     check_read_only_root();
-    check_errors();
-    check_between_groups();
     check_many();
     end_counted();
     return 0;
