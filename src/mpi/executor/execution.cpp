@@ -451,20 +451,10 @@ void Operation::start(StepId id) {
         enable(step.next_to_peer);
     }
     MPI_Request request = MPI_REQUEST_NULL;
-    int error = MPI_SUCCESS;
-    switch (step.kind) {
-        case StepKind::send: error = start_send(step, request); break;
-        case StepKind::receive: error = start_receive(step, request); break;
-        case StepKind::copy:
-        case StepKind::reduce:
-            error = do_locally(step);
-            complete(id);
-            break;
+    if (!begins(step, request)) {
+        return;
     }
-    if (error != MPI_SUCCESS) {
-        fail(error);
-        stopped_ = true;
-    } else if (step.left_behind) {
+    if (step.left_behind) {
         left_.push_back({request, step.rank, static_cast<std::size_t>(step.length_bytes)});
         for (const StepId dependent : plan_->dependents(step)) {
             enable(dependent);
@@ -472,9 +462,19 @@ void Operation::start(StepId id) {
     } else if (request != MPI_REQUEST_NULL) {
         requests_.push_back(request);
         step_of_request_.push_back(id);
-    } else if (step.rank >= 0) {
+    } else {
         complete(id);
     }
+}
+
+// After an error nothing more can be expected.
+bool Operation::begins(const Plan::Step& step, MPI_Request& request) {
+    const int error = step.rank < 0                  ? do_locally(step)
+                      : step.kind == StepKind::send ? start_send(step, request)
+                                                    : start_receive(step, request);
+    fail(error);
+    stopped_ = stopped_ || error != MPI_SUCCESS;
+    return error == MPI_SUCCESS;
 }
 
 int Operation::start_send(const Plan::Step& step, MPI_Request& request) {
@@ -647,17 +647,9 @@ int Operation::run_straight_line() {
 void Operation::begin_in_line(StepId id) {
     const Plan::Step& step = plan_->steps()[static_cast<std::size_t>(id)];
     MPI_Request request = MPI_REQUEST_NULL;
-    int error = MPI_SUCCESS;
-    if (step.rank < 0) {
-        error = do_locally(step);
-    } else {
-        error = step.kind == StepKind::send ? start_send(step, request) : start_receive(step, request);
+    if (begins(step, request) && step.rank >= 0) {
         requests_.push_back(request);
         step_of_request_.push_back(id);
-    }
-    if (error != MPI_SUCCESS) {
-        fail(error);
-        stopped_ = true;
     }
 }
 

@@ -289,6 +289,7 @@ class Operation {
     void let_others_run(Patience& patience);
     void start_ready();
     void start(StepId step);
+    bool begins(const Plan::Step& step, MPI_Request& request);
     int start_send(const Plan::Step& step, MPI_Request& request);
     int prepare(const Plan::Step& step);
     int start_receive(const Plan::Step& step, MPI_Request& request);

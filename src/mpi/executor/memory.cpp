@@ -187,43 +187,35 @@ void PackedMessage::avoid_null() {
 }
 
 // MPI_Pack counts in int; a quarter of a GiB at a time is far inside and costs nothing.
-std::size_t PackedMessage::chunk_of_elements() const {
-    return std::max<std::size_t>(1, (std::size_t{1} << 28) / element_bytes_);
+template <typename Convert>
+int PackedMessage::convert_up_to(std::size_t wanted_elements, const Convert& convert) {
+    while (ready_elements_ < wanted_elements) {
+        const std::size_t most_elements = std::max<std::size_t>(1, (std::size_t{1} << 28) / element_bytes_);
+        const std::size_t elements = std::min(wanted_elements - ready_elements_, most_elements);
+        const int error = convert(user_ + static_cast<MPI_Aint>(ready_elements_) * extent_, static_cast<int>(elements),
+                                  packed_.data() + ready_elements_ * element_bytes_,
+                                  static_cast<int>(elements * element_bytes_));
+        if (error != MPI_SUCCESS) {
+            return error;
+        }
+        ready_elements_ += elements;
+    }
+    return MPI_SUCCESS;
 }
 
 int PackedMessage::pack(std::size_t end_bytes) {
     const std::size_t wanted = (end_bytes + element_bytes_ - 1) / element_bytes_;
-    while (ready_elements_ < wanted) {
-        const std::size_t elements = std::min(wanted - ready_elements_, chunk_of_elements());
+    return convert_up_to(wanted, [this](const std::byte* user, int elements, std::byte* packed, int length_bytes) {
         int position = 0;
-        const int error =
-            PMPI_Pack(user_ + static_cast<MPI_Aint>(ready_elements_) * extent_,
-                      static_cast<int>(elements), type_,
-                      packed_.data() + ready_elements_ * element_bytes_,
-                      static_cast<int>(elements * element_bytes_), &position, comm_);
-        if (error != MPI_SUCCESS) {
-            return error;
-        }
-        ready_elements_ += elements;
-    }
-    return MPI_SUCCESS;
+        return PMPI_Pack(user, elements, type_, packed, length_bytes, &position, comm_);
+    });
 }
 
 int PackedMessage::unpack() {
-    while (ready_elements_ < count_) {
-        const std::size_t elements = std::min(count_ - ready_elements_, chunk_of_elements());
+    return convert_up_to(count_, [this](std::byte* user, int elements, const std::byte* packed, int length_bytes) {
         int position = 0;
-        const int error =
-            PMPI_Unpack(packed_.data() + ready_elements_ * element_bytes_,
-                        static_cast<int>(elements * element_bytes_), &position,
-                        user_ + static_cast<MPI_Aint>(ready_elements_) * extent_,
-                        static_cast<int>(elements), type_, comm_);
-        if (error != MPI_SUCCESS) {
-            return error;
-        }
-        ready_elements_ += elements;
-    }
-    return MPI_SUCCESS;
+        return PMPI_Unpack(packed, length_bytes, &position, user, elements, type_, comm_);
+    });
 }
 
 // --- where a call's data lie -------------------------------------------------------------------------------
