@@ -4,7 +4,6 @@
 #include <malloc.h>
 
 #include <cstdlib>
-#include <limits>
 #include <new>
 #include <random>
 

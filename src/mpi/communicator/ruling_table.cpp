@@ -1,7 +1,5 @@
 #include "mpi/communicator/ruling_table.h"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "core/algorithms/over_placement.h"
