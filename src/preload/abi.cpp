@@ -4,7 +4,7 @@
 
 #include <climits>
 #include <cstdlib>
-#include <cstring>
+#include <string_view>
 
 #include "mpi/base/environment.h"
 
@@ -13,11 +13,7 @@ namespace {
 
 template <typename Function>
 Function find(void* handle, const char* name) {
-    void* const address = dlsym(handle == nullptr ? RTLD_NEXT : handle, name);
-    Function function = nullptr;
-    static_assert(sizeof address == sizeof function);
-    std::memcpy(&function, &address, sizeof address);
-    return function;
+    return reinterpret_cast<Function>(dlsym(handle == nullptr ? RTLD_NEXT : handle, name));
 }
 
 // Links resolved, with a slash at the end.
@@ -36,10 +32,6 @@ std::string major_of(std::string_view version) {
 }
 
 }  // namespace
-
-std::string_view LoadedMpi::file() const {
-    return std::string_view(path).substr(path.find_last_of('/') + 1);
-}
 
 // Both functions touch no handle, may be called before MPI_Init, and are nothing that tools put something
 // of their own before.
@@ -67,7 +59,7 @@ std::string abi_of(const LoadedMpi& mpi) {
     if (mpi.standard == 0) {
         return "unknown";
     }
-    if (mpi.file().starts_with("libmpi_abi")) {
+    if (mpi.path.substr(mpi.path.find_last_of('/') + 1).starts_with("libmpi_abi")) {
         return "standard";
     }
     if (mpi.version.starts_with("Open MPI")) {

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 namespace mutirao::preload {
 
@@ -15,8 +14,6 @@ struct LoadedMpi {
     std::string version = "an unknown MPI library";
     std::string path;
     int standard = 0;  ///< the MPI standard's major version
-
-    std::string_view file() const;
 };
 
 /// The MPI library behind `handle` or, if that is null, behind the object that this code is in.

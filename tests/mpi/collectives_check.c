@@ -1,13 +1,12 @@
 /* collectives_check NAME...: calls collectives in every way that MPI allows and compares every element
  * with what was computed here, and every byte around and between them with what was there: lengths from
  * nothing to many, all roots, blocks in place, blocks of many lengths anywhere in memory, datatypes that
- * differ between the sides of a call and have holes, operators that do not commute, communicators that are reordered or parts of the world. Run natively
- * it checks itself. Prints "ok CHECKS" from rank 0. */
+ * differ between the sides of a call and have holes, operators that do not commute, communicators that are reordered or
+ * parts of the world. Run natively it checks itself. Prints "ok CHECKS" from rank 0. */
 #include <time.h>
 
 #include "blocks_check.h"
 #include "reductions_check.h"
-#include "uneven_check.h"
 
 /* Nobody leaves before all have come; the clock is one for all, since the machine is. */
 static double now_s(void) {
@@ -40,18 +39,28 @@ static void barriers(struct place here) {
     }
 }
 
+static const struct collective* collective_named(const char* name) {
+    for (int i = 0; i < collective_count; ++i) {
+        if (strcmp(collectives[i].name, name) == 0) {
+            return &collectives[i];
+        }
+    }
+    fail(name, 0);
+    return NULL;
+}
+
 static void check_on(MPI_Comm comm, int argc, char** argv, const struct kind* all) {
     const struct place here = place_on(comm);
     for (int i = 1; i < argc; ++i) {
-        if (strcmp(argv[i], "barrier") == 0) {
+        const struct collective* const it = collective_named(argv[i]);
+        if (it->run == barrier) {
             barriers(here);
+        } else if (it->kind & reducing) {
+            all_reductions(here, it, all);
+        } else if (it->kind & uneven) {
+            all_uneven_blocks(here, it);
         } else {
-            all_blocks(here, argv[i]);
-            all_uneven_blocks(here, argv[i]);
-            if (strcmp(argv[i], "reduce") == 0 || strcmp(argv[i], "allreduce") == 0 ||
-                strstr(argv[i], "scan") != NULL || strstr(argv[i], "reduce_scatter") != NULL) {
-                all_reductions(here, argv[i], all);
-            }
+            all_blocks(here, it);
         }
     }
 }

@@ -1,9 +1,9 @@
-/* Checks that are counted, where a call is made, and counts as large as MPI 4 takes them. */
+/* Checks that are counted, and where a call is made. */
 #pragma once
 
 #include "checked.h"
 
-static long checks;
+static _Thread_local long checks;
 
 static inline void check(int condition, const char* what, long detail) {
     expect(condition, what, detail);
@@ -28,20 +28,5 @@ static inline struct place place_on(MPI_Comm comm) {
     return here;
 }
 
-#if MPI_VERSION >= 4
-static inline MPI_Count* large_counts(const int* counts, int size) {
-    MPI_Count* const made = malloc((size_t)size * sizeof(MPI_Count));
-    for (int i = 0; i < size; ++i) {
-        made[i] = counts[i];
-    }
-    return made;
-}
-
-static inline MPI_Aint* large_places(const int* places, int size) {
-    MPI_Aint* const made = malloc((size_t)size * sizeof(MPI_Aint));
-    for (int i = 0; i < size; ++i) {
-        made[i] = places[i];
-    }
-    return made;
-}
-#endif
+/* Of the calls that this thread makes now: their data are others than those of calls with another. */
+static _Thread_local int seed;

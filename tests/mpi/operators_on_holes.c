@@ -3,10 +3,9 @@
  * what this rank works out by itself, and what lies in the holes must stay.
  *
  *   operators_on_holes FIRST_SEED SEEDS */
-#include "checked.h"
+#include "reductions_check.h"
 
-enum { most_fields = 3, margin = 128, modulus = 127, shift = 14 };
-enum kind { reduce, allreduce, reduce_scatter_block, scan, exscan, kinds };
+enum { most_fields = 3, space = 128, modulus = 127, shift = 14 };
 
 static struct element {
     int fields;
@@ -69,24 +68,14 @@ static MPI_Datatype drawn_type(void) {
     return made;
 }
 
-static void call(enum kind kind, const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root) {
-    switch (kind) {
-        case reduce: MPI_Reduce(send, receive, count, type, op, root, MPI_COMM_WORLD); break;
-        case allreduce: MPI_Allreduce(send, receive, count, type, op, MPI_COMM_WORLD); break;
-        case reduce_scatter_block: MPI_Reduce_scatter_block(send, receive, count, type, op, MPI_COMM_WORLD); break;
-        case scan: MPI_Scan(send, receive, count, type, op, MPI_COMM_WORLD); break;
-        default: MPI_Exscan(send, receive, count, type, op, MPI_COMM_WORLD); break;
-    }
-}
-
-/* Elements of `result` that are not what ranks 0 to `last` make of theirs from `first` on. */
-static int wrong_elements(char* result, int count, long first, int last) {
+/* Elements of a result that are not what its ranks make of theirs. */
+static int wrong_elements(char* result, struct results its) {
     int wrong = 0;
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < its.count; ++i) {
         for (int f = 0; f < element.fields; ++f) {
-            int expected = operand(0, first + i, f);
-            for (int of_rank = 1; of_rank <= last; ++of_rank)
-                expected = combined(expected, operand(of_rank, first + i, f));
+            int expected = operand(0, its.first + i, f);
+            for (int of_rank = 1; of_rank < its.end; ++of_rank)
+                expected = combined(expected, operand(of_rank, its.first + i, f));
             if (*field(result, i, f) != expected) {
                 ++wrong;
                 break;
@@ -96,28 +85,29 @@ static int wrong_elements(char* result, int count, long first, int last) {
     return wrong;
 }
 
-static int wrong_results(int seed, MPI_Datatype type, MPI_Op op) {
+static int wrong_results(int drawn_by, MPI_Datatype type, MPI_Op op) {
+    const struct place here = place_on(MPI_COMM_WORLD);
     const int count = rand() % 4 == 0 ? 3000 + rand() % 3000 : 1 + rand() % 50;
-    const int root = seed % world_size;
-    const size_t bytes = (size_t)((long)count * world_size * element.extent) + 2 * margin;
+    const int root = drawn_by % world_size;
+    const size_t bytes = (size_t)((long)count * world_size * element.extent) + 2 * space;
     char* const mine = malloc(bytes);
     char* const result = malloc(bytes);
     int all_wrong = 0;
     memset(mine, 0x55, bytes);
     for (long i = 0; i < (long)count * world_size; ++i)
-        for (int f = 0; f < element.fields; ++f) *field(mine + margin, i, f) = operand(world_rank, i, f);
-    for (int kind = 0; kind < kinds; ++kind) {
-        for (int in_place = 0; in_place < 2; ++in_place) {
-            const int here = in_place && (kind != reduce || world_rank == root);
-            if (here) memcpy(result, mine, bytes); else memset(result, 0x33, bytes);
-            call(kind, here ? MPI_IN_PLACE : mine + margin, result + margin, count, type, op, root);
-            if ((kind == reduce && world_rank != root) || (kind == exscan && world_rank == 0)) continue;
-            const int last = kind == scan ? world_rank : kind == exscan ? world_rank - 1 : world_size - 1;
-            const long first = kind == reduce_scatter_block ? (long)world_rank * count : 0;
-            const int wrong = wrong_elements(result + margin, count, first, last);
+        for (int f = 0; f < element.fields; ++f) *field(mine + space, i, f) = operand(world_rank, i, f);
+    for (const struct collective* it = collectives; it < collectives + collective_count; ++it) {
+        for (int turn = 0; turn < 2 && it->kind & reducing && !(it->kind & uneven); ++turn) {
+            const int in_place = turn && (it->run != reduce || world_rank == root);
+            if (in_place) memcpy(result, mine, bytes); else memset(result, 0x33, bytes);
+            const struct arguments a = {
+                {in_place ? MPI_IN_PLACE : mine + space, 0, MPI_DATATYPE_NULL, NULL, NULL, NULL},
+                {result + space, count, type, NULL, NULL, NULL}, op, root, here.comm, 0};
+            call(it, &a);
+            const int wrong = wrong_elements(result + space, results_of(here, it, count, root, NULL));
             if (wrong > 0) {
-                fprintf(stderr, "seed %d, collective %d, %s, rank %d: %d of %d elements wrong (lower bound %ld, extent %ld)\n", seed,
-                       kind, in_place ? "in place" : "not in place", world_rank, wrong, count, element.lower, element.extent);
+                fprintf(stderr, "seed %d, %s%s, rank %d: %d elements wrong (lower bound %ld, extent %ld)\n", drawn_by,
+                        it->name, in_place ? " in place" : "", world_rank, wrong, element.lower, element.extent);
                 ++all_wrong;
             }
         }
@@ -132,12 +122,12 @@ int main(int argc, char** argv) {
     end_within(100);
     expect(argc == 3, "usage: operators_on_holes FIRST_SEED SEEDS", argc);
     int wrong = 0;
-    for (int seed = atoi(argv[1]), last = seed + atoi(argv[2]); seed < last; ++seed) {
-        srand((unsigned)seed);
+    for (int number = atoi(argv[1]), last = number + atoi(argv[2]); number < last; ++number) {
+        srand((unsigned)number);
         MPI_Datatype type = drawn_type();
         MPI_Op op;
         MPI_Op_create(combine, element.commutes, &op);
-        wrong += wrong_results(seed, type, op);
+        wrong += wrong_results(number, type, op);
         MPI_Op_free(&op);
         MPI_Type_free(&type);
     }

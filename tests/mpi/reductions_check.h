@@ -1,6 +1,7 @@
 /* Reductions of several kinds of elements, each compared with what was folded here in the ranks' order. */
 #pragma once
 
+#include "calls.h"
 #include "counted.h"
 
 enum { prime = 10007, widest = 24 };
@@ -82,24 +83,29 @@ static inline void add_maps(void* in, void* inout, int* length, MPI_Datatype* ty
     }
 }
 
+static inline struct kind ints_added(void) {
+    const struct kind made = {"ints added", MPI_INT, MPI_SUM, sizeof(int), make_int, fold_int, equal_int};
+    return made;
+}
+
 enum { kinds = 6, with_holes = 4 };
 
 static inline void make_kinds(struct kind* all) {
-    MPI_Datatype pair, padded;
+    MPI_Datatype pair, spaced;
     MPI_Op ordered, commuting;
     MPI_Type_contiguous(2, MPI_INT, &pair);
-    MPI_Type_create_resized(pair, 0, 3 * sizeof(int), &padded);
+    MPI_Type_create_resized(pair, 0, 3 * sizeof(int), &spaced);
     MPI_Type_commit(&pair);
-    MPI_Type_commit(&padded);
+    MPI_Type_commit(&spaced);
     MPI_Op_create(compose_maps, 0, &ordered);
     MPI_Op_create(add_maps, 1, &commuting);
     const struct kind made[kinds] = {
-        {"ints added", MPI_INT, MPI_SUM, sizeof(int), make_int, fold_int, equal_int},
+        ints_added(),
         {"doubles' maximum", MPI_DOUBLE, MPI_MAX, sizeof(double), make_double, fold_double, equal_double},
         {"minima and where", MPI_DOUBLE_INT, MPI_MINLOC, sizeof(struct with_index), make_indexed,
          fold_indexed, equal_indexed},
         {"maps composed", pair, ordered, 2 * sizeof(int), make_map, fold_map, equal_map},
-        {"maps with holes", padded, ordered, 3 * sizeof(int), make_map, fold_map, equal_map},
+        {"maps with holes", spaced, ordered, 3 * sizeof(int), make_map, fold_map, equal_map},
         {"added by the user", MPI_INT, commuting, sizeof(int), make_int, fold_int, equal_int},
     };
     memcpy(all, made, sizeof made);
@@ -113,9 +119,12 @@ static inline char* make_elements(const struct kind* kind, int count) {
     return all + margin;
 }
 
+/* Element i of a rank's operands. */
+static inline void make(const struct kind* kind, void* at, int rank, int i) { kind->make(at, seed + rank, i); }
+
 static inline void fill(const struct kind* kind, char* data, int count, int rank) {
     for (int i = 0; i < count; ++i) {
-        kind->make(data + (size_t)i * kind->extent, rank, i);
+        make(kind, data + (size_t)i * kind->extent, rank, i);
     }
 }
 
@@ -131,9 +140,9 @@ static inline void end_elements(const struct kind* kind, char* data, int count) 
 static inline void expect_folded(const struct kind* kind, const char* found, int i, int end,
                                  const char* what) {
     char expected[widest], next[widest];
-    kind->make(expected, 0, i);
+    make(kind, expected, 0, i);
     for (int rank = 1; rank < end; ++rank) {
-        kind->make(next, rank, i);
+        make(kind, next, rank, i);
         kind->fold(expected, next);
     }
     check(kind->equal(found, expected), what, i);
@@ -142,7 +151,7 @@ static inline void expect_folded(const struct kind* kind, const char* found, int
 static inline void expect_unchanged(const struct kind* kind, const char* data, int count, int rank) {
     char expected[widest];
     for (int i = 0; i < count; ++i) {
-        kind->make(expected, rank, i);
+        make(kind, expected, rank, i);
         check(kind->equal(data + (size_t)i * kind->extent, expected), "a reduction changed its operand", i);
     }
 }
@@ -156,71 +165,41 @@ static inline void cut(int count, int size, int* counts) {
     }
 }
 
-static inline int call_reduce_scatter(const struct kind* kind, const void* send, char* receive, int count,
-                                      struct place here, int* first) {
-    int* const counts = malloc((size_t)here.size * sizeof(int));
-    cut(count, here.size, counts);
-    for (int rank = 0; rank < here.rank; ++rank) {
-        *first += counts[rank];
+/* Which elements of the result a rank gets, and of which ranks before `end` they are. */
+struct results {
+    int first, count, end;
+};
+
+static inline struct results results_of(struct place here, const struct collective* it, int count, int root,
+                                        const int* counts) {
+    struct results its = {0, count, here.size};
+    if (it->run == reduce && here.rank != root) its.count = 0;
+    if (it->run == scan) its.end = here.rank + 1;
+    if (it->run == exscan) its = (struct results){0, here.rank > 0 ? count : 0, here.rank};
+    if (it->run == reduce_scatter_block) its.first = here.rank * count;
+    for (int rank = 0; it->run == reduce_scatter && rank <= here.rank; ++rank) {
+        its.first += rank < here.rank ? counts[rank] : 0;
+        its.count = counts[rank];
     }
-    const int results = counts[here.rank];
-#if MPI_VERSION >= 4
-    if (count > here.size) {
-        MPI_Count* const large = large_counts(counts, here.size);
-        MPI_Reduce_scatter_c(send, receive, large, kind->type, kind->op, here.comm);
-        free(large);
-    } else
-#endif
-        MPI_Reduce_scatter(send, receive, counts, kind->type, kind->op, here.comm);
-    free(counts);
-    return results;
+    return its;
 }
 
-/* Calls the one of that name; returns how many elements the result has here, of which ranks before
- * `*end` are folded, beginning with element `*first`. */
-static inline int call_reduction(const char* name, const struct kind* kind, const void* send, char* receive,
-                                 int count, int root, struct place here, int* end, int* first) {
-    *end = here.size;
-    *first = 0;
-    if (strcmp(name, "reduce") == 0) {
-        MPI_Reduce(send, receive, count, kind->type, kind->op, root, here.comm);
-        return here.rank == root ? count : 0;
-    }
-    if (strcmp(name, "allreduce") == 0) {
-        MPI_Allreduce(send, receive, count, kind->type, kind->op, here.comm);
-        return count;
-    }
-    if (strcmp(name, "scan") == 0) {
-        MPI_Scan(send, receive, count, kind->type, kind->op, here.comm);
-        *end = here.rank + 1;
-        return count;
-    }
-    if (strcmp(name, "exscan") == 0) {
-        MPI_Exscan(send, receive, count, kind->type, kind->op, here.comm);
-        *end = here.rank;
-        return here.rank > 0 ? count : 0;
-    }
-    if (strcmp(name, "reduce_scatter") == 0) {
-        return call_reduce_scatter(kind, send, receive, count, here, first);
-    }
-    MPI_Reduce_scatter_block(send, receive, count / here.size, kind->type, kind->op, here.comm);
-    *first = here.rank * (count / here.size);
-    return count / here.size;
-}
-
-static inline void reduction(struct place here, const char* name, const struct kind* kind, int count,
+static inline void reduction(struct place here, const struct collective* it, const struct kind* kind, int count,
                              int root, int in_place) {
-    const int scattered = strcmp(name, "reduce_scatter_block") == 0;
-    const int operands = scattered ? count * here.size : count;
-    const int is_in_place = in_place && (strcmp(name, "reduce") != 0 || here.rank == root);
+    const int operands = it->run == reduce_scatter_block ? count * here.size : count;
+    const int is_in_place = in_place && (it->run != reduce || here.rank == root);
+    int counts[most_ranks];
+    cut(count, here.size, counts);
     char* const send = make_elements(kind, operands);
     char* const receive = make_elements(kind, operands);
     fill(kind, is_in_place ? receive : send, operands, here.rank);
-    int end, first;
-    const int results = call_reduction(name, kind, is_in_place ? MPI_IN_PLACE : send, receive, operands, root,
-                                       here, &end, &first);
-    for (int i = 0; i < results; ++i) {
-        expect_folded(kind, receive + (size_t)i * kind->extent, first + i, end, kind->name);
+    const struct arguments a = {{is_in_place ? MPI_IN_PLACE : send, 0, MPI_DATATYPE_NULL, NULL, NULL, NULL},
+                                {receive, count, kind->type, counts, NULL, NULL},
+                                kind->op, root, here.comm, count > here.size};
+    call(it, &a);
+    const struct results its = results_of(here, it, count, root, counts);
+    for (int i = 0; i < its.count; ++i) {
+        expect_folded(kind, receive + (size_t)i * kind->extent, its.first + i, its.end, kind->name);
     }
     if (!is_in_place) {
         expect_unchanged(kind, send, operands, here.rank);
@@ -229,18 +208,17 @@ static inline void reduction(struct place here, const char* name, const struct k
     end_elements(kind, receive, operands);
 }
 
-static inline void all_reductions(struct place here, const char* name, const struct kind* all) {
+static inline void all_reductions(struct place here, const struct collective* it, const struct kind* all) {
     const int lengths[] = {0, 1, here.size - 1, here.size, here.size + 1, 37, 1500};
+    const int scatters = it->run == reduce_scatter || it->run == reduce_scatter_block;
+    const int roots = it->kind & rooted ? here.size : 1;
     for (int l = 0; l < 7; ++l) {
         for (int k = 0; k < kinds; ++k) {
-            if (k == with_holes && strstr(name, "reduce_scatter") != NULL) {
+            if (k == with_holes && scatters) {
                 continue; /* MPICH 5.0 gives wrong results itself */
             }
-            for (int way = 0; way < 2; ++way) {
-                const int roots = strcmp(name, "reduce") == 0 ? here.size : 1;
-                for (int root = 0; root < roots; ++root) {
-                    reduction(here, name, &all[k], lengths[l], root, way);
-                }
+            for (int turn = 0; turn < 2 * roots; ++turn) {
+                reduction(here, it, &all[k], lengths[l], turn / 2, turn % 2);
             }
         }
     }

@@ -3,68 +3,60 @@
  * the first on communicators that it makes. Prints how many of the results came out otherwise. */
 #include <math.h>
 
-#include "checked.h"
+#include "reductions_check.h"
 
 static long differences, results;
 
 /* Of widely different size, so that almost every other order rounds otherwise. */
-static double operand(int rank, int index, int seed) {
-    unsigned state = (unsigned)(rank * 7919 + index * 104729 + seed * 1299709) * 2654435761u;
+static double operand(int rank, int index, int with_seed) {
+    unsigned state = (unsigned)(rank * 7919 + index * 104729 + with_seed * 1299709) * 2654435761u;
     state ^= state >> 15;
     state *= 2246822519u;
     state ^= state >> 13;
     return ldexp((double)(state % 100003) / 3.0, (int)(state >> 8) % 40 - 20);
 }
 
-static double sum_before(int end, int index, int seed) {
-    double sum = operand(0, index, seed);
+static double sum_before(int end, int index, int with_seed) {
+    double sum = operand(0, index, with_seed);
     for (int rank = 1; rank < end; ++rank) {
-        sum += operand(rank, index, seed);
+        sum += operand(rank, index, with_seed);
     }
     return sum;
 }
 
-static void compare(const double* found, int count, int from_index, int ranks, int seed) {
+static void compare(const double* found, int count, int from_index, int ranks, int with_seed) {
     for (int i = 0; i < count; ++i) {
-        const double expected = sum_before(ranks, from_index + i, seed);
+        const double expected = sum_before(ranks, from_index + i, with_seed);
         differences += memcmp(&found[i], &expected, sizeof expected) != 0;
         ++results;
     }
 }
 
-static void check(MPI_Comm comm, int count, int seed) {
-    int rank, size;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
-    double* const all = malloc(sizeof(double) * (size_t)(count * size));
-    double* const sum = malloc(sizeof(double) * (size_t)(count * size));
-    int* const counts = malloc(sizeof(int) * (size_t)size);
-    int mine = 0;
-    for (int i = 0; i < count * size; ++i) {
-        all[i] = operand(rank, i, seed);
+static void compare_all(MPI_Comm comm, int count, int with_seed) {
+    const struct place here = place_on(comm);
+    const size_t bytes = sizeof(double) * (size_t)(count * here.size);
+    double* const all = malloc(bytes);
+    double* const sum = malloc(bytes);
+    int counts[most_ranks];
+    for (int i = 0; i < count * here.size; ++i) {
+        all[i] = operand(here.rank, i, with_seed);
     }
-    MPI_Allreduce(all, sum, count, MPI_DOUBLE, MPI_SUM, comm);
-    compare(sum, count, 0, size, seed);
-    memcpy(sum, all, sizeof(double) * (size_t)count);
-    MPI_Allreduce(MPI_IN_PLACE, sum, count, MPI_DOUBLE, MPI_SUM, comm);
-    compare(sum, count, 0, size, seed);
-    for (int root = 0; root < size; ++root) {
-        MPI_Reduce(all, sum, count, MPI_DOUBLE, MPI_SUM, root, comm);
-        compare(sum, rank == root ? count : 0, 0, size, seed);
+    for (int rank = 0; rank < here.size; ++rank) {
+        counts[rank] = rank % 2 == 0 ? count : 0;
     }
-    MPI_Reduce_scatter_block(all, sum, count, MPI_DOUBLE, MPI_SUM, comm);
-    compare(sum, count, rank * count, size, seed);
-    for (int i = 0; i < size; ++i) {
-        counts[i] = i % 2 == 0 ? count : 0;
-        mine += i < rank ? counts[i] : 0;
+    for (const struct collective* it = collectives; it < collectives + collective_count; ++it) {
+        const int roots = it->kind & rooted ? here.size : 1;
+        for (int turn = 0; it->kind & reducing && turn < 2 * roots; ++turn) {
+            const int root = turn / 2, in_place = turn % 2 && (it->run != reduce || here.rank == root);
+            const struct arguments a = {{in_place ? MPI_IN_PLACE : all, 0, MPI_DATATYPE_NULL, NULL, NULL, NULL},
+                                        {sum, count, MPI_DOUBLE, counts, NULL, NULL},
+                                        MPI_SUM, root, comm, 0};
+            memcpy(sum, all, bytes);
+            call(it, &a);
+            const struct results its = results_of(here, it, count, root, counts);
+            compare(sum, its.count, its.first, its.end, with_seed);
+        }
     }
-    MPI_Reduce_scatter(all, sum, counts, MPI_DOUBLE, MPI_SUM, comm);
-    compare(sum, counts[rank], mine, size, seed);
-    MPI_Scan(all, sum, count, MPI_DOUBLE, MPI_SUM, comm);
-    compare(sum, count, 0, rank + 1, seed);
-    MPI_Exscan(all, sum, count, MPI_DOUBLE, MPI_SUM, comm);
-    compare(sum, rank == 0 ? 0 : count, 0, rank, seed);
-    free(counts);
     free(sum);
     free(all);
 }
@@ -75,13 +67,13 @@ int main(int argc, char** argv) {
     char text[80];
     begin(&argc, &argv);
     for (int i = 0; i < 4; ++i) {
-        check(MPI_COMM_WORLD, counts[i], i);
+        compare_all(MPI_COMM_WORLD, counts[i], i);
     }
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     MPI_Comm_split(MPI_COMM_WORLD, world_rank == 1, -world_rank, &part);
     for (int i = 0; i < 3; ++i) {
-        check(copy, counts[i], 10 + i);
-        check(part, counts[i], 20 + i);
+        compare_all(copy, counts[i], 10 + i);
+        compare_all(part, counts[i], 20 + i);
     }
     MPI_Comm_free(&copy);
     MPI_Comm_free(&part);

@@ -7,90 +7,36 @@
  * buffers that are nowhere, absolute addresses. */
 #include <pthread.h>
 
-#include "checked.h"
+#include "blocks_check.h"
+#include "reductions_check.h"
 
 enum { most = 40000 };
 
 /* --- calls that check themselves --------------------------------------------------------------------------- */
 
-enum { collectives = 17 };
-
-/* The forms with a count for each rank, of as many ints for each. */
-static void call_with_counts(MPI_Comm comm, int which, int count, int root, const int* send, int* receive) {
-    int size, counts[64], places[64], offsets[64];
-    MPI_Datatype types[64];
-    MPI_Comm_size(comm, &size);
-    for (int i = 0; i < size; ++i) {
-        counts[i] = count;
-        places[i] = i * count;
-        offsets[i] = i * count * (int)sizeof(int);
-        types[i] = MPI_INT;
-    }
-    switch (which) {
-        case 11: MPI_Gatherv(send, count, MPI_INT, receive, counts, places, MPI_INT, root, comm); break;
-        case 12: MPI_Scatterv(send, counts, places, MPI_INT, receive, count, MPI_INT, root, comm); break;
-        case 13: MPI_Allgatherv(send, count, MPI_INT, receive, counts, places, MPI_INT, comm); break;
-        case 14: MPI_Alltoallv(send, counts, places, MPI_INT, receive, counts, places, MPI_INT, comm); break;
-        case 15: MPI_Alltoallw(send, counts, offsets, types, receive, counts, offsets, types, comm); break;
-        case 16: MPI_Reduce_scatter(send, receive, counts, MPI_INT, MPI_SUM, comm); break;
+/* Collective `which` of `count` ints, from or to `root`; data depend on `with_seed`. */
+static void call_checked(MPI_Comm comm, int which, int count, int root, int with_seed) {
+    const struct place here = place_on(comm);
+    const struct collective* const it = &collectives[which];
+    const struct way way = {.pattern = all_alike, .length = count};
+    const struct kind ints = ints_added();
+    seed = with_seed;
+    if (it->run == barrier) {
+        MPI_Barrier(comm);
+    } else if (it->run == broadcast) {
+        broadcast_checked(comm, root, count, seed);
+    } else if (it->kind & reducing) {
+        reduction(here, it, &ints, count, root, 0);
+    } else {
+        move_blocks(here, it, way, root);
     }
 }
 
-/* Collective `which` of `count` ints, from or to `root`; values depend on the sender, the receiver and `seed`. */
-static void call_checked(MPI_Comm comm, int which, int count, int root, int seed) {
-    int rank, size;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
-    const int all = count * size;
-    int* const send = malloc((size_t)(all + 1) * sizeof(int));
-    int* const receive = malloc((size_t)(all + 1) * sizeof(int));
-    for (int i = 0; i < all; ++i) {
-        send[i] = seed + rank * 100000 + i;
-        receive[i] = -1;
-    }
-    receive[all] = -77;
-    const int sum = size * seed + size * (size - 1) / 2 * 100000;
-    switch (which) {
-        case 0: MPI_Barrier(comm); break;
-        case 1: broadcast_checked(comm, root, count, seed); break;
-        case 2: MPI_Gather(send, count, MPI_INT, receive, count, MPI_INT, root, comm); break;
-        case 3: MPI_Scatter(send, count, MPI_INT, receive, count, MPI_INT, root, comm); break;
-        case 4: MPI_Allgather(send, count, MPI_INT, receive, count, MPI_INT, comm); break;
-        case 5: MPI_Alltoall(send, count, MPI_INT, receive, count, MPI_INT, comm); break;
-        case 6: MPI_Reduce(send, receive, count, MPI_INT, MPI_SUM, root, comm); break;
-        case 7: MPI_Allreduce(send, receive, count, MPI_INT, MPI_SUM, comm); break;
-        case 8: MPI_Reduce_scatter_block(send, receive, count, MPI_INT, MPI_SUM, comm); break;
-        case 9: MPI_Scan(send, receive, count, MPI_INT, MPI_SUM, comm); break;
-        case 10: MPI_Exscan(send, receive, count, MPI_INT, MPI_SUM, comm); break;
-        default: call_with_counts(comm, which, count, root, send, receive); break;
-    }
-    static const int equal_forms[] = {2, 3, 4, 5, 5, 8};
-    const int it = which > 10 ? equal_forms[which - 11] : which;
-    for (int i = 0; i < all; ++i) {
-        const int from = i / count, at = i % count;
-        int right = -1;
-        if (it == 2 ? rank == root : it == 4) right = seed + from * 100000 + at;
-        if (it == 5) right = seed + from * 100000 + rank * count + at;
-        if (i < count) {
-            if (it == 3) right = seed + root * 100000 + rank * count + at;
-            if (it == 6 ? rank == root : it == 7) right = sum + size * i;
-            if (it == 8) right = sum + size * (rank * count + i);
-            if (it == 9) right = (rank + 1) * (seed + i) + rank * (rank + 1) / 2 * 100000;
-            if (it == 10 && rank > 0) right = rank * (seed + i) + rank * (rank - 1) / 2 * 100000;
-            if (it == 10 && rank == 0) continue; /* undefined */
-        }
-        expect(receive[i] == right, "wrong result of collective", which * 1000000L + i);
-    }
-    expect(receive[all] == -77, "written beyond the buffer in collective", which);
-    free(send);
-    free(receive);
-}
-
-static void each_checked(MPI_Comm comm, int seed) {
+static void each_checked(MPI_Comm comm, int with_seed) {
     int size;
     MPI_Comm_size(comm, &size);
-    for (int which = 0; which < collectives; ++which) {
-        call_checked(comm, which, 1 + seed % 3 * 700, seed % size, seed + which);
+    for (int which = 0; which < collective_count; ++which) {
+        call_checked(comm, which, 1 + with_seed % 3 * 700, with_seed % size, with_seed + which);
     }
 }
 
@@ -103,7 +49,7 @@ static void messages(void) {
     static int out[most], in[most], window[most];
     MPI_Win win;
     MPI_Win_create(window, sizeof window, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-    for (int which = 0; which < collectives; ++which) {
+    for (int which = 0; which < collective_count; ++which) {
         const int count = which % 2 ? most : 5;
         MPI_Request requests[2];
         for (int i = 0; i < count; ++i) {
@@ -142,8 +88,8 @@ struct job {
 
 static void* work(void* given) {
     const struct job* const job = given;
-    for (int time = 0; time < 4 * collectives; ++time) {
-        call_checked(job->comm, (time * job->first + time / collectives) % collectives, 1 + time % 4 * 400,
+    for (int time = 0; time < 4 * collective_count; ++time) {
+        call_checked(job->comm, (time * job->first + time / collective_count) % collective_count, 1 + time % 4 * 400,
                      time % world_size, time);
     }
     return NULL;
@@ -221,18 +167,18 @@ static void communicators(void) {
 /* --- nonblocking -------------------------------------------------------------------------------------------------- */
 
 static void nonblocking(void) {
-    for (int which = 0; which < collectives; ++which) {
+    for (int which = 0; which < collective_count; ++which) {
         int sum = -1, value = world_rank == 1 ? which : -1, late = world_rank, latest = -1;
         MPI_Request requests[3];
         MPI_Iallreduce(&world_rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[0]);
         call_checked(MPI_COMM_WORLD, which, 500, which % world_size, which);
         MPI_Ibcast(&value, 1, MPI_INT, 1, MPI_COMM_WORLD, &requests[1]);
         MPI_Iscan(&late, &latest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &requests[2]);
-        call_checked(MPI_COMM_WORLD, (which + 3) % collectives, 3, 0, which);
+        call_checked(MPI_COMM_WORLD, (which + 3) % collective_count, 3, 0, which);
         if (which % 2) {
             MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
         }
-        call_checked(MPI_COMM_WORLD, (which + 7) % collectives, 5000, 1, which);
+        call_checked(MPI_COMM_WORLD, (which + 7) % collective_count, 5000, 1, which);
         for (int request = 0; request < 3; ++request) {
             MPI_Wait(&requests[request], MPI_STATUS_IGNORE);
         }
@@ -243,7 +189,7 @@ static void nonblocking(void) {
 
 /* --- counts ------------------------------------------------------------------------------------------------------ */
 
-enum { most_ranks = 16, stride = 90 };
+enum { stride = 90 };
 
 static int drawn(int from, int to, int call) { return (from * 31 + to * 17 + call * 7) % 43 * (call % 3); }
 

@@ -1,7 +1,8 @@
 /* unusual_types WHAT: correct programs with datatypes as few have them, each checking its own results.
  * operators: they take long, ask for the type's extent, do not commute, work on absolute addresses.
  * types: that begin below their address, differ between ranks, are of no size, made with large counts; both
- * buffers in one struct. */
+ * buffers in one struct.
+ * large_counts: types that MPI 4's functions with large counts made, which MPI_Type_get_envelope refuses. */
 #include <stddef.h>
 
 #include "checked.h"
@@ -206,14 +207,73 @@ static void types(void) {
 #endif
 }
 
+/* --- large counts ----------------------------------------------------------------------------------------------------- */
+
+#if MPI_VERSION >= 4
+enum { ints = 600 };
+
+/* Ranks other than the root describe the same data plainly, and the other way round. */
+static void broadcast_by(MPI_Datatype type, const char* name) {
+    int data[ints];
+    for (int call = 0; call < 2 * world_size; ++call) {
+        const int root = call % world_size;
+        for (int i = 0; i < ints; ++i) {
+            data[i] = world_rank == root ? value_at(i, root, call) : -1;
+        }
+        if ((world_rank == root) == (call < world_size)) {
+            MPI_Bcast(data, 1, type, root, MPI_COMM_WORLD);
+        } else {
+            MPI_Bcast(data, ints, MPI_INT, root, MPI_COMM_WORLD);
+        }
+        for (int i = 0; i < ints; ++i) {
+            expect(data[i] == value_at(i, root, call), name, i);
+        }
+    }
+}
+
+static void broadcast_and_free(MPI_Datatype type, const char* name) {
+    MPI_Type_commit(&type);
+    broadcast_by(type, name);
+    MPI_Type_free(&type);
+}
+
+static const char* large_counts(void) {
+    MPI_Datatype block, third, made;
+    const MPI_Count lengths[2] = {ints / 2, ints / 2};
+    const MPI_Count places[2] = {0, ints / 2};
+    MPI_Type_contiguous_c(ints, MPI_INT, &block);
+    MPI_Type_contiguous_c(ints / 3, MPI_INT, &third);
+    MPI_Type_dup(block, &made);
+    broadcast_and_free(made, "a dup of contiguous_c");
+    MPI_Type_contiguous(3, third, &made);
+    broadcast_and_free(made, "contiguous of contiguous_c");
+    MPI_Type_contiguous_c(3, third, &made);
+    broadcast_and_free(made, "contiguous_c of contiguous_c");
+    MPI_Type_vector_c(ints / 4, 4, 4, MPI_INT, &made);
+    broadcast_and_free(made, "vector_c without gaps");
+    MPI_Type_indexed_c(2, lengths, places, MPI_INT, &made);
+    broadcast_and_free(made, "indexed_c without gaps");
+    MPI_Type_create_resized_c(block, 0, ints * (MPI_Count)sizeof(int), &made);
+    broadcast_and_free(made, "resized_c to the same extent");
+    broadcast_and_free(block, "contiguous_c");
+    MPI_Type_free(&third);
+    return "";
+}
+#else
+static const char* large_counts(void) { return "skipped: no large counts"; }
+#endif
+
 int main(int argc, char** argv) {
     begin(&argc, &argv);
-    if (argc == 2 && strcmp(argv[1], "operators") == 0) {
+    const char *const what = argc == 2 ? argv[1] : "", *said = "";
+    if (strcmp(what, "operators") == 0) {
         operators();
+    } else if (strcmp(what, "large_counts") == 0) {
+        said = large_counts();
     } else {
         types();
     }
     broadcasts_checked(MPI_COMM_WORLD, 8);
-    end("");
+    end(said);
     return 0;
 }

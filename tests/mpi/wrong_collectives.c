@@ -2,7 +2,7 @@
  * error that each rank was answered; after each, right calls must give what they should. Every rank makes the
  * same mistake at once, and only such that the MPI library finds in the arguments, or in a short message from
  * or to the root: one that it finds in another, or not at all, may leave ranks waiting in it. */
-#include "checked.h"
+#include "calls.h"
 
 enum { room = 256, length = 4 };
 
@@ -11,140 +11,46 @@ static int sent[room], received[room];
 static MPI_Datatype uncommitted, gaps, pairs;
 static MPI_Op ordered;
 
-/* What a call is given; those that take less ignore the rest. */
-struct arguments {
-    const void* send;
-    int send_count;
-    MPI_Datatype send_type;
-    void* receive;
-    int receive_count;
-    MPI_Datatype receive_type;
-    MPI_Op op;
-    int root;
-    MPI_Comm comm;
-    int bare; /* what should be an array is none */
-};
-
-typedef int (*call)(const struct arguments*);
-
-static int barrier(const struct arguments* a) { return MPI_Barrier(a->comm); }
-static int broadcast(const struct arguments* a) {
-    return MPI_Bcast(a->receive, a->receive_count, a->receive_type, a->root, a->comm);
-}
-static int gather(const struct arguments* a) {
-    return MPI_Gather(a->send, a->send_count, a->send_type, a->receive, a->receive_count, a->receive_type, a->root,
-                      a->comm);
-}
-static int scatter(const struct arguments* a) {
-    return MPI_Scatter(a->send, a->send_count, a->send_type, a->receive, a->receive_count, a->receive_type, a->root,
-                       a->comm);
-}
-static int allgather(const struct arguments* a) {
-    return MPI_Allgather(a->send, a->send_count, a->send_type, a->receive, a->receive_count, a->receive_type,
-                         a->comm);
-}
-static int alltoall(const struct arguments* a) {
-    return MPI_Alltoall(a->send, a->send_count, a->send_type, a->receive, a->receive_count, a->receive_type,
-                        a->comm);
-}
-static int reduce(const struct arguments* a) {
-    return MPI_Reduce(a->send, a->receive, a->receive_count, a->receive_type, a->op, a->root, a->comm);
-}
-static int allreduce(const struct arguments* a) {
-    return MPI_Allreduce(a->send, a->receive, a->receive_count, a->receive_type, a->op, a->comm);
-}
-static int reduce_scatter_block(const struct arguments* a) {
-    return MPI_Reduce_scatter_block(a->send, a->receive, a->receive_count, a->receive_type, a->op, a->comm);
-}
-static int scan(const struct arguments* a) {
-    return MPI_Scan(a->send, a->receive, a->receive_count, a->receive_type, a->op, a->comm);
-}
-static int exscan(const struct arguments* a) {
-    return MPI_Exscan(a->send, a->receive, a->receive_count, a->receive_type, a->op, a->comm);
-}
-
 /* What the forms with a count for each rank are given: all counts the same, and blocks one behind another. */
 struct for_ranks {
-    int counts[room], places[room], offsets[room];
-    MPI_Datatype types[room];
+    int counts[most_ranks], places[most_ranks];
+    MPI_Datatype types[most_ranks];
 };
 
-static struct for_ranks spread(int count, MPI_Datatype type) {
+static struct for_ranks spread(const struct collective* it, const struct part* part) {
+    const int unit = it->run == alltoallw ? (int)sizeof(int) : 1;
     struct for_ranks made;
-    for (int i = 0; i < room; ++i) {
-        made.counts[i] = count;
-        made.places[i] = i * count;
-        made.offsets[i] = i * count * (int)sizeof(int);
-        made.types[i] = type;
+    for (int i = 0; i < most_ranks; ++i) {
+        made.counts[i] = part->count;
+        made.places[i] = i * part->count * unit;
+        made.types[i] = part->type;
     }
     return made;
 }
 
-static int gatherv(const struct arguments* a) {
-    const struct for_ranks to = spread(a->receive_count, a->receive_type);
-    return MPI_Gatherv(a->send, a->send_count, a->send_type, a->receive, a->bare ? NULL : to.counts, to.places,
-                       a->receive_type, a->root, a->comm);
-}
-static int scatterv(const struct arguments* a) {
-    const struct for_ranks from = spread(a->send_count, a->send_type);
-    return MPI_Scatterv(a->send, a->bare ? NULL : from.counts, from.places, a->send_type, a->receive,
-                        a->receive_count, a->receive_type, a->root, a->comm);
-}
-static int allgatherv(const struct arguments* a) {
-    const struct for_ranks to = spread(a->receive_count, a->receive_type);
-    return MPI_Allgatherv(a->send, a->send_count, a->send_type, a->receive, a->bare ? NULL : to.counts, to.places,
-                          a->receive_type, a->comm);
-}
-/* Where both buffers are one, so are the arrays. */
-static int alltoallv(const struct arguments* a) {
-    const struct for_ranks from = spread(a->send_count, a->send_type);
-    const struct for_ranks other = spread(a->receive_count, a->receive_type);
-    const struct for_ranks* const to = a->send == a->receive ? &from : &other;
-    return MPI_Alltoallv(a->send, a->bare ? NULL : from.counts, from.places, a->send_type, a->receive, to->counts,
-                         to->places, a->receive_type, a->comm);
-}
-static int alltoallw(const struct arguments* a) {
-    const struct for_ranks from = spread(a->send_count, a->send_type);
-    const struct for_ranks other = spread(a->receive_count, a->receive_type);
-    const struct for_ranks* const to = a->send == a->receive ? &from : &other;
-    return MPI_Alltoallw(a->send, from.counts, from.offsets, a->bare ? NULL : from.types, a->receive, to->counts,
-                         to->offsets, to->types, a->comm);
-}
-static int reduce_scatter(const struct arguments* a) {
-    const struct for_ranks results = spread(a->receive_count, a->receive_type);
-    return MPI_Reduce_scatter(a->send, a->receive, a->bare ? NULL : results.counts, a->receive_type, a->op,
-                              a->comm);
+static void give(struct part* part, const struct for_ranks* all) {
+    part->counts = all->counts;
+    part->places = all->places;
+    part->types = all->types;
 }
 
-enum { counted = 1, rooted = 2, two_sided = 4, reducing = 8, uneven = 16 };
-
-static const struct collective {
-    const char* name;
-    call run;
-    int kind;
-} collectives[] = {
-    {"barrier", barrier, 0},
-    {"broadcast", broadcast, counted | rooted},
-    {"gather", gather, counted | rooted | two_sided},
-    {"scatter", scatter, counted | rooted | two_sided},
-    {"allgather", allgather, counted | two_sided},
-    {"alltoall", alltoall, counted | two_sided},
-    {"reduce", reduce, counted | rooted | reducing},
-    {"allreduce", allreduce, counted | reducing},
-    {"reduce_scatter_block", reduce_scatter_block, counted | reducing},
-    {"scan", scan, counted | reducing},
-    {"exscan", exscan, counted | reducing},
-    {"gatherv", gatherv, counted | rooted | two_sided | uneven},
-    {"scatterv", scatterv, counted | rooted | two_sided | uneven},
-    {"allgatherv", allgatherv, counted | two_sided | uneven},
-    {"alltoallv", alltoallv, counted | two_sided | uneven},
-    {"alltoallw", alltoallw, counted | two_sided | uneven},
-    {"reduce_scatter", reduce_scatter, counted | reducing | uneven},
-};
+/* Where both buffers are one, so are the arrays. `bare`: what should be an array is none. */
+static int call_with(const struct collective* it, struct arguments a, int bare) {
+    const struct for_ranks from = spread(it, &a.send), to = spread(it, &a.receive);
+    give(&a.send, &from);
+    give(&a.receive, it->kind & two_sided && a.send.data == a.receive.data ? &from : &to);
+    if (bare && it->run == alltoallw) {
+        a.send.types = NULL;
+    } else if (bare) {
+        *(it->run == alltoallv ? &a.send.counts : &a.receive.counts) = NULL;
+    }
+    return it->run(&a);
+}
 
 static struct arguments right(void) {
-    const struct arguments made = {sent,    length,  MPI_INT, received,      length,
-                                   MPI_INT, MPI_SUM, 0,       MPI_COMM_WORLD, 0};
+    const struct arguments made = {{sent, length, MPI_INT, NULL, NULL, NULL},
+                                   {received, length, MPI_INT, NULL, NULL, NULL},
+                                   MPI_SUM, 0, MPI_COMM_WORLD, 0};
     return made;
 }
 
@@ -168,12 +74,11 @@ static void show(const char* name, const char* what, int code) {
 
 /* Rightly, on what tells whether calls were mixed up. */
 static void call_rightly(const struct collective* it, int seed) {
-    struct arguments a = right();
     for (int i = 0; i < room; ++i) {
         sent[i] = seed + world_rank;
         received[i] = world_rank == 0 ? seed : -1;
     }
-    expect(it->run(&a) == MPI_SUCCESS, "a right call failed", seed);
+    expect(call_with(it, right(), 0) == MPI_SUCCESS, "a right call failed", seed);
     const int all = world_size * seed + world_size * (world_size - 1) / 2;
     if (it->kind & reducing && world_rank == 0 && strcmp(it->name, "exscan") != 0) {
         expect(received[0] == (it->run == scan ? seed : all), "wrong result after an error", seed);
@@ -211,32 +116,33 @@ static int is_beyond_native(const char* what) {
 #endif
 }
 
-static void mistake(const char* what, struct arguments given) {
+static void mistake(const char* what, struct arguments given, int bare) {
     if (is_beyond_native(what)) {
         return;
     }
-    show(current->name, what, current->run(&given));
+    show(current->name, what, call_with(current, given, bare));
     call_rightly(current, ++calls_made * 100);
 }
 
 #define WITH(what, ...)                \
     do {                               \
         struct arguments a = right();  \
+        int bare = 0;                  \
         __VA_ARGS__;                   \
-        mistake(what, a);              \
+        mistake(what, a, bare);        \
     } while (0)
 
 static void wrong_counts_and_types(int kind) {
-    WITH("a negative count", a.send_count = a.receive_count = -1);
-    WITH("no type", a.send_type = a.receive_type = MPI_DATATYPE_NULL);
-    WITH("a type that is not committed", a.send_type = a.receive_type = uncommitted; a.op = ordered;
-         a.send_count = a.receive_count = 1);
-    WITH("a type that is not committed, no elements", a.send_type = a.receive_type = uncommitted; a.op = ordered;
-         a.send_count = a.receive_count = 0);
-    WITH("no type, no elements", a.send_type = a.receive_type = MPI_DATATYPE_NULL;
-         a.send_count = a.receive_count = 0);
+    WITH("a negative count", a.send.count = a.receive.count = -1);
+    WITH("no type", a.send.type = a.receive.type = MPI_DATATYPE_NULL);
+    WITH("a type that is not committed", a.send.type = a.receive.type = uncommitted; a.op = ordered;
+         a.send.count = a.receive.count = 1);
+    WITH("a type that is not committed, no elements", a.send.type = a.receive.type = uncommitted; a.op = ordered;
+         a.send.count = a.receive.count = 0);
+    WITH("no type, no elements", a.send.type = a.receive.type = MPI_DATATYPE_NULL;
+         a.send.count = a.receive.count = 0);
     if (kind & two_sided || current->run == broadcast) {
-        WITH("no buffers, no elements", a.send = a.receive = NULL; a.send_count = a.receive_count = 0);
+        WITH("no buffers, no elements", a.send.data = a.receive.data = NULL; a.send.count = a.receive.count = 0);
     }
 }
 
@@ -249,44 +155,44 @@ static void wrong_roots(void) {
 
 static void wrong_operators(void) {
     WITH("no operator", a.op = MPI_OP_NULL);
-    WITH("no operator, no elements", a.op = MPI_OP_NULL; a.receive_count = 0);
-    WITH("a sum of a derived type", a.receive_type = pairs; a.receive_count = 1);
-    WITH("a sum of a derived type, no elements", a.receive_type = pairs; a.receive_count = 0);
-    WITH("a maximum of complex numbers", a.receive_type = MPI_C_DOUBLE_COMPLEX; a.op = MPI_MAX;
-         a.receive_count = 1);
-    WITH("bits of doubles", a.receive_type = MPI_DOUBLE; a.op = MPI_BAND; a.receive_count = 1);
-    WITH("a sum of bytes", a.receive_type = MPI_BYTE);
-    WITH("a sum of pairs", a.receive_type = MPI_2INT; a.receive_count = 1);
+    WITH("no operator, no elements", a.op = MPI_OP_NULL; a.receive.count = 0);
+    WITH("a sum of a derived type", a.receive.type = pairs; a.receive.count = 1);
+    WITH("a sum of a derived type, no elements", a.receive.type = pairs; a.receive.count = 0);
+    WITH("a maximum of complex numbers", a.receive.type = MPI_C_DOUBLE_COMPLEX; a.op = MPI_MAX;
+         a.receive.count = 1);
+    WITH("bits of doubles", a.receive.type = MPI_DOUBLE; a.op = MPI_BAND; a.receive.count = 1);
+    WITH("a sum of bytes", a.receive.type = MPI_BYTE);
+    WITH("a sum of pairs", a.receive.type = MPI_2INT; a.receive.count = 1);
     WITH("where of ints", a.op = MPI_MINLOC);
-    WITH("a sum of characters", a.receive_type = MPI_CHAR);
+    WITH("a sum of characters", a.receive.type = MPI_CHAR);
     WITH("what is replaced", a.op = MPI_REPLACE);
 }
 
 /* Only where each rank is answered alike, and at once. */
 static void wrong_places(const struct collective* it) {
     if (it->run == broadcast) {
-        WITH("one with gaps that is not committed", a.receive_type = gaps; a.receive_count = 1);
+        WITH("one with gaps that is not committed", a.receive.type = gaps; a.receive.count = 1);
     }
     if (it->kind & reducing && it->run != reduce && it->run != exscan) {
-        WITH("a result in place", a.receive = MPI_IN_PLACE);
+        WITH("a result in place", a.receive.data = MPI_IN_PLACE);
     }
     if (it->kind & uneven && !(it->kind & rooted)) {
-        WITH("no counts or types for ranks", a.bare = 1);
+        WITH("no counts or types for ranks", bare = 1);
     }
     if (it->run == gatherv) {
-        WITH("more than the root takes", a.send_count *= world_rank == world_size - 1 ? 2 : 1);
+        WITH("more than the root takes", a.send.count *= world_rank == world_size - 1 ? 2 : 1);
     }
     if (it->run == scatterv) {
-        WITH("more than its receiver takes", a.receive_count /= world_rank == 0 ? 1 : 2);
+        WITH("more than its receiver takes", a.receive.count /= world_rank == 0 ? 1 : 2);
     }
     if (it->run == allgather || it->run == allgatherv) {
-        WITH("what is sent lies where it goes", a.send = received + world_rank * length);
+        WITH("what is sent lies where it goes", a.send.data = received + world_rank * length);
     } else if (!(it->kind & rooted)) {
-        WITH("both in one place", a.send = a.receive);
-        WITH("both in one place, no elements", a.send = a.receive; a.send_count = a.receive_count = 0);
+        WITH("both in one place", a.send.data = a.receive.data);
+        WITH("both in one place, no elements", a.send.data = a.receive.data; a.send.count = a.receive.count = 0);
     }
     if (it->run == exscan) {
-        WITH("long operands in one place", a.send = a.receive; a.receive_count = room);
+        WITH("long operands in one place", a.send.data = a.receive.data; a.receive.count = room);
     }
 }
 
@@ -303,7 +209,7 @@ int main(int argc, char** argv) {
     MPI_Type_contiguous(2, MPI_INT, &pairs);
     MPI_Type_commit(&pairs);
     MPI_Op_create(compose, 0, &ordered);
-    for (size_t i = 0; i < sizeof collectives / sizeof *collectives; ++i) {
+    for (int i = 0; i < collective_count; ++i) {
         current = &collectives[i];
         int wanted = argc == 1;
         for (int word = 1; word < argc; ++word) {

@@ -45,7 +45,7 @@ void take_up(Record& record, std::uint64_t call, std::shared_ptr<const Topology>
 std::uint64_t own_calls(const ClassRecord& of_class) {
     std::uint64_t calls = of_class.forgotten_calls;
     for (const RulingRecord& ruling : of_class.rulings) {
-        calls += ruling.calls + ruling.probe_calls;
+        calls += as_of_now(ruling.calls) + as_of_now(ruling.probe_calls);
     }
     return calls;
 }

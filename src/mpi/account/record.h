@@ -51,7 +51,6 @@ struct ChoiceChange {
 
 /// All calls of one class of shapes.
 struct ClassRecord {
-    ShapeClass shapes;
     std::size_t length_bytes = 0;  ///< of the first call
     std::uint64_t first_call = 0;
     std::uint64_t native_calls = 0;  ///< by the MPI library, for want of a ruling or by one
@@ -128,7 +127,7 @@ struct Record {
     bool ended = false;  ///< the communicator is freed; guarded by Runtime's mutex
 };
 
-/// That ran by mutirao's algorithms, on probe or not.
+/// That ran by mutirao's algorithms, on probe or not, as of now.
 std::uint64_t own_calls(const ClassRecord& of_class);
 std::uint64_t probe_calls(const ClassRecord& of_class);
 

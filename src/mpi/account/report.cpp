@@ -152,8 +152,8 @@ std::string what_ran(const Sums& sums, double cost_us) {
 }
 
 /// What ran a kind of calls, and what for.
-std::string line_of(const ClassRecord& of_class) {
-    std::string line = "    " + name_of(of_class.shapes, of_class.length_bytes) + ": " +
+std::string line_of(const ShapeClass& shapes, const ClassRecord& of_class) {
+    std::string line = "    " + name_of(shapes, of_class.length_bytes) + ": " +
                        std::to_string(of_class.native_calls) + " by the MPI library, " +
                        std::to_string(own_calls(of_class)) + " by mutirao";
     if (const RulingRecord* const choice = last_choice(of_class)) {
@@ -202,7 +202,7 @@ std::string explanation(const Record& record) {
         if (++shown > most_kinds_explained) {
             return text + "    " + counted(record.classes.size() - most_kinds_explained, "more kind") + " of calls\n";
         }
-        text += line_of(of_class);
+        text += line_of(shapes, of_class);
     }
     return text;
 }

@@ -30,8 +30,6 @@ void note_native_call();
 // were than the MPI library's own, as far as that was measured, net of all that mutirao cost; how many calls ran by
 // its algorithms; where none did, why. The setting `explain` adds a line for each kind of call.
 
-class Job;
-
 /// Of all communicators. `job`: null where the MPI library took all calls, or MPI_Init was not seen.
 std::string summary(const Job* job);
 

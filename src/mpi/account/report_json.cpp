@@ -152,9 +152,9 @@ void put_account(JsonWriter& json, const Account& account) {
     json.member("probes_us", account.probes_us).member("unknown_calls", account.unknown_calls).end_object();
 }
 
-void put_class(JsonWriter& json, const ClassRecord& record) {
+void put_class(JsonWriter& json, const ShapeClass& shapes, const ClassRecord& record) {
     json.begin_object();
-    put_shapes(json, record.shapes, record.length_bytes);
+    put_shapes(json, shapes, record.length_bytes);
     json.member("first_call", record.first_call);
     json.member("native_calls", as_of_now(record.native_calls));
     json.member("forgotten_rulings", record.forgotten_rulings).member("forgotten_calls", record.forgotten_calls);
@@ -196,10 +196,7 @@ void put_adaptation(JsonWriter& json, const AdaptationRecord& record) {
 std::uint64_t calls_of(const Record& record) {
     std::uint64_t calls = as_of_now(record.other_classes.native_calls);
     for (const auto& [shapes, of_class] : record.classes) {
-        calls += as_of_now(of_class.native_calls) + of_class.forgotten_calls;
-        for (const RulingRecord& ruling : of_class.rulings) {
-            calls += as_of_now(ruling.calls) + as_of_now(ruling.probe_calls);
-        }
+        calls += as_of_now(of_class.native_calls) + own_calls(of_class);
     }
     return std::max(as_of_now(record.calls), calls);
 }
@@ -230,7 +227,7 @@ void put_classes(JsonWriter& json, Record& record) {
         if (next == record.classes.end()) {
             break;
         }
-        put_class(json, next->second);
+        put_class(json, next->first, next->second);
         last = next->first;
     }
     json.end_array();

@@ -7,6 +7,8 @@
 #include <memory>
 #include <utility>
 
+#include "mpi/base/waiting.h"
+
 namespace mutirao::mpi {
 
 class Pending {
@@ -19,6 +21,15 @@ class Pending {
     bool complete() {
         int done = 0;
         return PMPI_Test(&request_, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
+    }
+
+    /// `rank`: of MPI_COMM_WORLD, as of say_if_long().
+    void wait(int rank) {
+        const double begun_us = now_us();
+        for (Patience patience; !complete();) {
+            patience.rest();
+            say_if_long(begun_us, rank);
+        }
     }
 
     MPI_Comm comm() const { return comm_; }

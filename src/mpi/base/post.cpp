@@ -1,7 +1,5 @@
 #include "mpi/base/post.h"
 
-#include <algorithm>
-
 namespace mutirao::mpi {
 
 Post::~Post() {

@@ -1,9 +1,13 @@
-// The MPI library in unit tests: this process is all ranks, and sends to itself.
+// The MPI library in unit tests: this process is all ranks, and sends to itself. And ranks of which only what they say of
+// themselves is there.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstdlib>
+#include <vector>
+
+#include "mpi/base/world.h"
 
 namespace mutirao::mpi::test {
 
@@ -18,6 +22,16 @@ inline MPI_Comm communicator_of_one() {
         return made;
     }();
     return comm;
+}
+
+/// So many ranks on each host, one host after another.
+inline World world_with(int hosts, int ranks_per_host, int my_rank = 0) {
+    std::vector<Introduction> all(static_cast<std::size_t>(hosts * ranks_per_host));
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+        all[rank].host_identity = rank / static_cast<std::size_t>(ranks_per_host);
+        all[rank].enabled = 1;
+    }
+    return world_of(all, my_rank);
 }
 
 }  // namespace mutirao::mpi::test

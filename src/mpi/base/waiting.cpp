@@ -1,11 +1,8 @@
 #include "mpi/base/waiting.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdio>
-#include <exception>
-#include <memory>
-#include <mutex>
+#include <future>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -25,31 +22,16 @@ void say_if_long(double begun_us, int rank) {
     }
 }
 
-bool ends_within(std::chrono::milliseconds patience, std::function<void()> work) {
-    struct Ending {
-        std::mutex mutex;
-        std::condition_variable over;
-        bool ended = false;
-    };
-    const auto ending = std::make_shared<Ending>();
-    const auto whole = [ending, work] {
-        try {
-            work();
-        } catch (const std::exception&) {
-            // What it was to keep is lost.
-        }
-        const std::lock_guard lock(ending->mutex);
-        ending->ended = true;
-        ending->over.notify_all();
-    };
+void wait_at_most(std::chrono::milliseconds patience, const std::function<void()>& work) {
+    std::packaged_task<void()> task(work);
+    const std::future<void> end = task.get_future();
     try {
         const agent::AllSignalsBlocked blocked;
-        std::thread(whole).detach();
+        std::thread(std::move(task)).detach();
     } catch (const std::system_error&) {
-        whole();  // no threads to be had
+        std::packaged_task<void()>{work}();  // no threads to be had
     }
-    std::unique_lock lock(ending->mutex);
-    return ending->over.wait_for(lock, patience, [&] { return ending->ended; });
+    end.wait_for(patience);
 }
 
 }  // namespace mutirao::mpi

@@ -18,22 +18,10 @@ inline double now_us() {
 
 class Stopwatch {
   public:
-    double elapsed_ms() const { return since(begin_); }
-    /// Since the last lap, or the start.
-    double lap_ms() {
-        const double lap = since(lap_);
-        lap_ = Clock::now();
-        return lap;
-    }
+    double elapsed_ms() const { return (now_us() - begun_us_) / 1000; }
 
   private:
-    using Clock = std::chrono::steady_clock;
-    static double since(Clock::time_point begin) {
-        return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-    }
-
-    Clock::time_point begin_ = Clock::now();
-    Clock::time_point lap_ = begin_;
+    double begun_us_ = now_us();
 };
 
 class Patience {
@@ -63,9 +51,9 @@ class Patience {
 /// has lasted for so long that something must be wrong. `rank`: of MPI_COMM_WORLD.
 void say_if_long(double begun_us, int rank);
 
-/// For work on files, since a home folder may hang for ever: whether `work`, in a thread of its own, ended in time. If
-/// not, it goes on until the process ends.
-bool ends_within(std::chrono::milliseconds patience, std::function<void()> work);
+/// For work on files, since a home folder may hang for ever: `work` has a thread of its own, and what does not end in
+/// time goes on until the process ends. What it throws is lost.
+void wait_at_most(std::chrono::milliseconds patience, const std::function<void()>& work);
 
 /// What goes on beside a program's calls in the program's own threads: whenever one of them is inside a
 /// call, and while it waits there.

@@ -65,8 +65,8 @@ std::vector<int> daemon_hosts(const std::vector<Introduction>& all, const World&
         return {};
     }
     std::vector<int> numbers;
-    for (const int leader : world.leader_of_host) {
-        numbers.push_back(static_cast<int>(all[static_cast<std::size_t>(leader)].daemon_host));
+    for (int host = 0; host < world.host_count(); ++host) {
+        numbers.push_back(static_cast<int>(all[static_cast<std::size_t>(world.leader_of(host))].daemon_host));
     }
     std::vector<int> sorted = numbers;
     std::sort(sorted.begin(), sorted.end());
@@ -118,10 +118,9 @@ World world_of(const std::vector<Introduction>& introductions, int my_rank) {
     std::map<std::uint64_t, int> host_of_identity;
     std::vector<int> host_of_rank;
     for (std::size_t rank = 0; rank < introductions.size(); ++rank) {
-        const auto [entry, fresh] =
-            host_of_identity.try_emplace(introductions[rank].host_identity, world.host_count());
+        const auto [entry, fresh] = host_of_identity.try_emplace(introductions[rank].host_identity,
+                                                                 static_cast<int>(host_of_identity.size()));
         if (fresh) {
-            world.leader_of_host.push_back(static_cast<int>(rank));
             world.processors_of_host.push_back(introductions[rank].processors);
             const auto& name = introductions[rank].host_name;
             world.host_names.emplace_back(name.begin(), std::find(name.begin(), name.end(), '\0'));
@@ -147,32 +146,19 @@ World world_of(const std::vector<Introduction>& introductions, int my_rank) {
     return world;
 }
 
-World part_of(const World& whole, const std::vector<int>& ranks, int my_rank) {
+World part_of(const World& whole, const Members& members) {
     World part;
-    part.my_rank = my_rank;
+    part.my_rank = members.my_rank;
+    part.placement = members.placement;
     part.native_reason = whole.native_reason;
     part.sockets = whole.sockets;
     part.has_daemons = whole.has_daemons;
-    std::vector<int> leader_of(static_cast<std::size_t>(whole.host_count()), -1), number_of = leader_of;
-    const auto host_of = [&](int rank) { return static_cast<std::size_t>(whole.placement->host_of(rank)); };
-    for (std::size_t i = ranks.size(); i-- > 0;) {
-        leader_of[host_of(ranks[i])] = static_cast<int>(i);
+    for (const int host : members.world_host_of) {
+        const auto at = static_cast<std::size_t>(host);
+        part.host_names.push_back(whole.host_names[at]);
+        part.processors_of_host.push_back(whole.processors_of_host[at]);
+        part.source_host.push_back(whole.source_host[at]);
     }
-    for (std::size_t host = 0; host < leader_of.size(); ++host) {
-        if (leader_of[host] < 0) {
-            continue;
-        }
-        number_of[host] = part.host_count();
-        part.leader_of_host.push_back(leader_of[host]);
-        part.host_names.push_back(whole.host_names[host]);
-        part.processors_of_host.push_back(whole.processors_of_host[host]);
-        part.source_host.push_back(whole.source_host[host]);
-    }
-    std::vector<int> host_of_rank;
-    for (const int rank : ranks) {
-        host_of_rank.push_back(number_of[host_of(rank)]);
-    }
-    part.placement = std::make_shared<const Placement>(std::move(host_of_rank));
     return part;
 }
 
@@ -191,6 +177,12 @@ std::optional<Members> members_of(MPI_Comm comm, MPI_Group world_group) {
     members.twin_rank_of = ranks_in(Group(comm), world_group);
     const bool all_are_there = std::ranges::count(members.twin_rank_of, MPI_UNDEFINED) == 0;
     return all_are_there ? std::optional(std::move(members)) : std::nullopt;
+}
+
+Members members_of(MPI_Comm comm, MPI_Group world_group, const World& world) {
+    Members members = *members_of(comm, world_group);
+    members.place(world);
+    return members;
 }
 
 std::vector<std::string> host_names(const Members& members, const World& world) {

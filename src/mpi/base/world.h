@@ -62,7 +62,6 @@ struct World {
 
     int my_rank = 0;
     std::shared_ptr<const Placement> placement;
-    std::vector<int> leader_of_host;
     std::vector<std::string> host_names;
     std::vector<std::int64_t> processors_of_host;
     /// Why all calls of these ranks go to the MPI library; empty: they need not.
@@ -74,16 +73,15 @@ struct World {
     bool has_daemons = false;  ///< standing agents of one group measure
 
     int rank_count() const { return placement ? placement->rank_count() : 0; }
-    int host_count() const { return static_cast<int>(leader_of_host.size()); }
+    int host_count() const { return placement ? placement->host_count() : 0; }
     int my_host() const { return placement->host_of(my_rank); }
     /// It has more of the job's ranks than processors.
     bool is_crowded(int host) const {
         return static_cast<std::int64_t>(placement->ranks_of(host).size()) >
                processors_of_host[static_cast<std::size_t>(host)];
     }
-    bool leads(int rank) const {
-        return leader_of_host[static_cast<std::size_t>(placement->host_of(rank))] == rank;
-    }
+    int leader_of(int host) const { return placement->ranks_of(host).front(); }
+    bool leads(int rank) const { return placement->position_of(rank) == 0; }
 };
 
 /// "4 ranks on 2 hosts (node1, node2)".
@@ -91,8 +89,6 @@ std::string extent_of(const World& world);
 
 /// Equal on all ranks but for my_rank.
 World world_of(const std::vector<Introduction>& introductions, int my_rank);
-/// The same of some of them: `ranks` in the order that they are to have. Hosts keep theirs.
-World part_of(const World& whole, const std::vector<int>& ranks, int my_rank);
 
 /// The ranks of a communicator: where they are in the twin, and which of them share a host.
 struct Members {
@@ -100,13 +96,16 @@ struct Members {
     std::vector<int> twin_rank_of;  ///< by rank of the communicator
     // Known once all ranks of the job have introduced themselves; hosts are numbered in the order that
     // they have in the job, so that communicators of the same hosts can share what is known of them.
-    std::shared_ptr<const Placement> placement;
-    std::vector<int> world_host_of;  ///< by host of the communicator
+    std::shared_ptr<const Placement> placement{};
+    std::vector<int> world_host_of{};  ///< by host of the communicator
 
     int rank_count() const { return static_cast<int>(twin_rank_of.size()); }
     int host_count() const { return placement ? placement->host_count() : 0; }
     void place(const World& world);
 };
+
+/// What is known of those ranks, once they are placed.
+World part_of(const World& whole, const Members& members);
 
 /// For people, by host of the communicator, once it is placed; where these are very many of the first.
 std::vector<std::string> host_names(const Members& members, const World& world);
@@ -116,5 +115,7 @@ std::vector<int> ranks_in(MPI_Group group, MPI_Group among);
 
 /// Nothing if some rank is not in `world_group`.
 std::optional<Members> members_of(MPI_Comm comm, MPI_Group world_group);
+/// Placed among ranks that hold all of them.
+Members members_of(MPI_Comm comm, MPI_Group world_group, const World& world);
 
 }  // namespace mutirao::mpi

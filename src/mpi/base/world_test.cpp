@@ -2,17 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "mpi/base/test_mpi.h"
+
 namespace mutirao::mpi {
 namespace {
 
-World world_with(int hosts, int ranks_per_host) {
-    std::vector<Introduction> all(static_cast<std::size_t>(hosts * ranks_per_host));
-    for (std::size_t rank = 0; rank < all.size(); ++rank) {
-        all[rank].host_identity = rank / static_cast<std::size_t>(ranks_per_host);
-        all[rank].enabled = 1;
-    }
-    return world_of(all, 0);
-}
+using test::world_with;
 
 TEST(World, OfMoreHostsThanAreMeasuredIsNative) {
     EXPECT_EQ(world_with(64, 4).native_reason, "");
@@ -24,10 +19,14 @@ TEST(World, OfMoreHostsThanAreMeasuredIsNative) {
 // Hosts keep their order, so that a tree of the whole's hosts is one of the part's.
 TEST(World, OfAPartKeepsTheOrderOfHostsAndWhoMeasuresThem) {
     const World whole = world_with(5, 2);
-    const World part = part_of(whole, {9, 2, 8, 3, 6}, 3);
+    Members members{.my_rank = 3, .twin_rank_of = {9, 2, 8, 3, 6}};
+    members.place(whole);
+    const World part = part_of(whole, members);
     EXPECT_EQ(part.rank_count(), 5);
     EXPECT_EQ(part.source_host, (std::vector<int>{1, 3, 4}));
-    EXPECT_EQ(part.leader_of_host, (std::vector<int>{1, 4, 0}));
+    EXPECT_EQ(part.leader_of(0), 1);
+    EXPECT_EQ(part.leader_of(1), 4);
+    EXPECT_EQ(part.leader_of(2), 0);
     EXPECT_EQ(part.placement->host_of(0), 2);
     EXPECT_EQ(part.placement->host_of(3), 0);
     EXPECT_EQ(part.my_host(), 0);

@@ -346,11 +346,6 @@ bool refused(const void* one, MPI_Datatype one_type, MPI_Count one_count, const 
     return one != nullptr && one == moved(side.buffer, side.displacements[rank] * size);
 }
 
-/// The same of two sides.
-bool refused(const void* send, const void* receive, bool alike) {
-    return refuses_one_place && alike && send == receive;
-}
-
 /// A rank that sends one block and receives one from each, unless its own is in place.
 std::optional<Binding> gathers(Collective collective, int root, const void* send,
                                MPI_Count send_count, MPI_Datatype send_type, const Side& to,
@@ -374,17 +369,22 @@ std::optional<Binding> gathers(Collective collective, int root, const void* send
     return binding;
 }
 
-std::optional<Binding> exchanges(Collective collective, std::optional<Blocks> sent,
-                                 std::optional<Blocks> received, bool same_memory,
-                                 const Place& here) {
-    if (!sent || !received || own(*sent, here).bytes() != own(*received, here).bytes()) {
+/// `alike`: by the counts and types, of which the MPICH family refuses both sides in one place.
+std::optional<Binding> exchanges(Collective collective, const void* send, const void* receive, bool alike,
+                                 std::optional<Blocks> sent, std::optional<Blocks> received, const Place& here) {
+    const bool in_place = send == MPI_IN_PLACE;
+    if (in_place) {
+        sent = received;
+    }
+    const bool refused = refuses_one_place && alike && send == receive && !in_place;
+    if (refused || !sent || !received || own(*sent, here).bytes() != own(*received, here).bytes()) {
         return std::nullopt;
     }
     std::vector<std::size_t> lengths = lengths_of(*sent);
     const std::vector<std::size_t> lengths_received = lengths_of(*received);
     lengths.insert(lengths.end(), lengths_received.begin(), lengths_received.end());
     Binding binding = of_lengths(collective, 0, std::move(lengths));
-    read_all(binding, std::move(*sent), same_memory);
+    read_all(binding, std::move(*sent), in_place || send == receive);
     write_all(binding, std::move(*received));
     return binding;
 }
@@ -458,18 +458,10 @@ std::optional<Binding> allgatherv(const Place& here, const void* send, MPI_Count
 std::optional<Binding> alltoallv(const Place& here, const void* send, Numbers send_counts, Numbers send_displacements,
                                  MPI_Datatype send_type, void* receive, Numbers receive_counts,
                                  Numbers receive_displacements, MPI_Datatype receive_type, MPI_Comm) {
-    const auto received =
-        blocks_of({receive, receive_counts, receive_displacements, receive_type}, here);
-    if (send == MPI_IN_PLACE) {
-        return exchanges(Collective::alltoallv, received, received, true, here);
-    }
     const bool alike = send_type == receive_type && send_counts == receive_counts;
-    if (refused(send, receive, alike)) {
-        return std::nullopt;
-    }
-    return exchanges(Collective::alltoallv,
+    return exchanges(Collective::alltoallv, send, receive, alike,
                      blocks_of({send, send_counts, send_displacements, send_type}, here),
-                     received, send == receive, here);
+                     blocks_of({receive, receive_counts, receive_displacements, receive_type}, here), here);
 }
 
 std::optional<Binding> alltoallw(const Place& here, const void* send, Numbers send_counts, Numbers send_displacements,
@@ -486,18 +478,10 @@ std::optional<Binding> alltoallw(const Place& here, const void* send, Numbers se
                         here.quiet);
         });
     };
-    const auto received =
-        blocks(receive, receive_counts, receive_displacements, receive_types);
-    if (send == MPI_IN_PLACE) {
-        return exchanges(Collective::alltoallw, received, received, true, here);
-    }
     const bool alike = send_types == receive_types && send_counts == receive_counts;
-    if (refused(send, receive, alike)) {
-        return std::nullopt;
-    }
-    return exchanges(Collective::alltoallw,
-                     blocks(send, send_counts, send_displacements, send_types), received,
-                     send == receive, here);
+    return exchanges(Collective::alltoallw, send, receive, alike,
+                     blocks(send, send_counts, send_displacements, send_types),
+                     blocks(receive, receive_counts, receive_displacements, receive_types), here);
 }
 
 // --- reductions. With MPI_IN_PLACE the operands are copied first, since the result takes their place ---------

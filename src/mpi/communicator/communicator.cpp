@@ -77,10 +77,11 @@ bool is_synchronous() {
 std::string mode_of(bool watched) {
     const Adaptation& adaptation = runtime().settings.adaptation;
     if (is_synchronous()) return "every:" + std::to_string(adaptation.every);
-    if (adaptation.mode == Adaptation::Mode::off || !watched) {
+    const bool in_band = runtime().settings.agent == AgentPlace::in_band;
+    if (adaptation.mode == Adaptation::Mode::off || (!watched && !in_band)) {
         return "off";
     }
-    return runtime().settings.agent == AgentPlace::in_band ? "in-band" : "auto";
+    return in_band ? "in-band" : "auto";
 }
 
 std::mutex draining_mutex;
@@ -210,17 +211,25 @@ Outcome Communicator::run(const Turn& turn, const CallOnComm& call) {
     if (turn.by.composition != nullptr) return turn.by.composition(call);
     int error = lay_out(call.binding, operation_->memory(call.quiet));
     if (error == MPI_SUCCESS) error = operation_->run(*turn.by.plan, turn.tag, surroundings_);
+    if (error == MPI_SUCCESS && turn.by.plan->main_source() >= 0) {
+        if (const auto arrival = operation_->arrival()) ruled_->twin->saw(*arrival);
+    }
     return {error, error != MPI_SUCCESS};
 }
 
 void Communicator::on_event(std::uint64_t call) {
+    go_on_with_the_rest(call);
+    follow(call);
+}
+
+// What other communicators have left to be done, and what the report tells meanwhile.
+void Communicator::go_on_with_the_rest(std::uint64_t call) {
     {
         const std::lock_guard lock(record_->mutex);
         record_->calls = call + 1;
     }
     job_.progress();
     drain_all();
-    follow(call);
 }
 
 // --- counting --------------------------------------------------------------------------------------
@@ -232,7 +241,8 @@ void Communicator::count(const CallShape& shape, std::uint64_t call) {
         look_around(shape, call);
         const bool in_time = calls_last_ && !Points::follows_root(shape.collective);
         if (vote_ && (in_time || runtime().settings.waits_for_ranks())) {
-            await_vote(call);
+            wait_in_call(vote_->pending());  // instead of at the next point
+            take_vote(call);
         }
     }
     left_ -= Points::units_of(shape, record_->ranks);
@@ -240,12 +250,7 @@ void Communicator::count(const CallShape& shape, std::uint64_t call) {
 
 // What was begun at a point before is completed, and what follows from that is begun.
 void Communicator::look_around(const CallShape& shape, std::uint64_t call) {
-    {
-        const std::lock_guard lock(record_->mutex);
-        record_->calls = call + 1;
-    }
-    job_.progress();
-    drain_all();
+    go_on_with_the_rest(call);
     if (agrees_no_more_) {
         return be_native("the program duplicates it without blocking");
     }
@@ -267,20 +272,10 @@ void Communicator::look_around(const CallShape& shape, std::uint64_t call) {
     }
 }
 
-// Instead of at the next point.
-void Communicator::await_vote(std::uint64_t call) {
+void Communicator::wait_in_call(Pending& pending) {
     const Stopwatch stopwatch;
-    wait_for(vote_->pending());
+    pending.wait(job_.my_rank());
     job_.waited_in_call(stopwatch.elapsed_ms());
-    take_vote(call);
-}
-
-void Communicator::wait_for(Pending& pending) {
-    const double begun_us = now_us();
-    for (Patience patience; !pending.complete();) {
-        patience.rest();
-        say_if_long(begun_us, job_.my_rank());
-    }
 }
 
 Pending* Communicator::under_way() {
@@ -299,9 +294,7 @@ bool Communicator::may_go_on(const CallShape& shape) {
         }
     }
     if (pending != nullptr) {
-        const Stopwatch stopwatch;
-        wait_for(*pending);
-        job_.waited_in_call(stopwatch.elapsed_ms());
+        wait_in_call(*pending);
     }
     return true;
 }
@@ -315,7 +308,7 @@ bool Communicator::tell_or_hear(bool yes, int root) {
     if (my_rank_ == root) {
         job_.adopt(pending);
     } else {
-        wait_for(pending);
+        pending.wait(job_.my_rank());
     }
     return *said != 0;
 }
@@ -325,15 +318,14 @@ void Communicator::vote() {
     Vote::Opinion mine;
     mine.peers = job_.peers_of(group);
     mine.twin = job_.twin_of(group);
-    mine.meets = mine.peers || would_meet();
-    mine.willing = mine.twin || (mine.peers ? job_.has_room_for_twin() : job_.has_room_for_peers());
-    mine.pays = my_rank_ != 0 || (mine.peers && !mine.twin && would_pay(mine.peers));
-    mine.calls_last = us_per_native_call() > long_call_us;
-    if (my_rank_ == 0) {
-        const std::optional<double> farthest_us = docket_ ? docket_->farthest_us() : std::nullopt;
-        mine.calls_last = mine.calls_last && !farthest_us;
-        mine.tells_in_time = farthest_us && us_per_native_call() > trips_of_lasting_calls * *farthest_us;
-    }
+    mine.say(Vote::meets, mine.peers || would_meet());
+    mine.say(Vote::willing, mine.twin || (mine.peers ? job_.has_room_for_twin() : job_.has_room_for_peers()));
+    mine.say(Vote::pays, my_rank_ != 0 || (mine.peers && !mine.twin && would_pay(mine.peers)));
+    const double us_per_call = us_per_native_call();
+    const std::optional<double> farthest_us = docket_ ? docket_->farthest_us() : std::nullopt;
+    mine.say(Vote::calls_last, us_per_call > long_call_us && !(my_rank_ == 0 && farthest_us));
+    mine.say(Vote::tells_in_time,
+             my_rank_ != 0 || (farthest_us && us_per_call > trips_of_lasting_calls * *farthest_us));
     vote_.emplace(comm_, mine);
 }
 
@@ -359,16 +351,16 @@ bool Communicator::would_meet() {
 
 void Communicator::take_vote(std::uint64_t call) {
     const Vote said = *std::exchange(vote_, std::nullopt);
-    calls_last_ = said.calls_last();
+    calls_last_ = said.all_say(Vote::calls_last);
     if (const std::string obstacle = said.obstacle(); !obstacle.empty()) {
-        if (said.is_at_odds() && !said.knows() && my_rank_ == 0 && comm_ == MPI_COMM_WORLD) {
+        if (said.is_at_odds() && !said.all_know_each_other() && my_rank_ == 0 && comm_ == MPI_COMM_WORLD) {
             std::fprintf(stderr, "mutirao: %s; the MPI library takes all calls\n", obstacle.c_str());
         }
         return be_native(obstacle);
     }
-    if (said.knows()) {
+    if (said.all_know_each_other()) {
         const World& world = said.peers()->world();
-        const Members members = placed_among(*said.peers());
+        const Members members = members_of(comm_, said.peers()->group(), world);
         note_hosts(members, world);
         const std::string obstacle = world.native_reason.empty()
                                          ? nothing_to_choose(members, world)
@@ -377,17 +369,18 @@ void Communicator::take_vote(std::uint64_t call) {
             return be_native(obstacle);
         }
     }
-    if (said.has_twin()) {
+    const std::uint64_t calls_without = free_calls(said.all_say(Vote::tells_in_time));
+    if (said.all_have_twin()) {
         if (const std::optional<Slot> slot = said.settle()) {
-            rule(said.twin(), *slot, call, free_calls(said.tells_in_time()));
+            rule(said.twin(), *slot, call, calls_without);
         }
-    } else if (said.knows() && said.pays()) {
+    } else if (said.all_know_each_other() && said.all_say(Vote::pays)) {
         const std::shared_ptr<Twin> twin = job_.make_twin(comm_, said.peers());
         if (!twin) {
             return be_native("the MPI library makes no more communicators");
         }
-        rule(twin, Slot(0), call, free_calls(said.tells_in_time()));
-    } else if (!said.knows() && said.meets()) {
+        rule(twin, Slot(0), call, calls_without);
+    } else if (!said.all_know_each_other() && said.all_say(Vote::meets)) {
         introducing_.emplace(comm_);
     }
 }
@@ -408,18 +401,13 @@ void Communicator::note_hosts(const Members& members, const World& world) {
     record_->host_names = host_names(members, world);
 }
 
-Members Communicator::placed_among(const Peers& peers) const {
-    Members members = *members_of(comm_, peers.group());
-    members.place(peers.world());
-    return members;
-}
-
 // Rank 0's. It takes a while until it is known what would pay.
 void Communicator::weigh(const std::shared_ptr<Peers>& peers) {
     if (docket_ || runtime().settings.agent == AgentPlace::in_band) {
         return;
     }
-    start_deciding(placed_among(*peers), peers->world(), peers->lookout(), peers->ledger_of(comm_));
+    start_deciding(members_of(comm_, peers->group(), peers->world()), peers->world(), peers->lookout(),
+                   peers->ledger_of(comm_));
     docket_peers_ = peers;
 }
 
@@ -475,22 +463,21 @@ void Communicator::rule(const std::shared_ptr<Twin>& twin, Slot slot, std::uint6
     phase_ = Phase::ruled;
     next_event_ = first_call;
     repeated_.forget();
-    *members_ = *members_of(comm_, twin->group());
-    members_->place(twin->world());
+    *members_ = members_of(comm_, twin->group(), twin->world());
     const double us_per_call =
         first_call == 0 ? 0 : (now_us() - job_.begun_us()) / static_cast<double>(first_call);
     ruled_ = std::make_unique<Ruled>(twin, slot, members_, first_call, calls_without, us_per_call);
     table_.connect_by(ruled_->connections);
     operation_ = std::make_unique<Operation>();
-    surroundings_ = {twin->comm(), &twin->left_behind(), this, twin.get()};
-    if (twin->source()) {
-        source_background_ = twin->source()->background();
+    surroundings_ = {twin->comm(), &twin->left_behind(), this};
+    if (twin->lookout()) {
+        source_background_ = twin->lookout()->source().background();
     }
     note_hosts(*members_, twin->world());
     {
         const std::lock_guard lock(record_->mutex);
         record_->ruled = true;
-        record_->adaptation.mode = mode_of(twin->source() != nullptr);
+        record_->adaptation.mode = mode_of(twin->lookout() != nullptr);
         record_->reason = twin->peers()->world().host_count() == 1 ? "one host"
                           : twin->world().has_daemons              ? "network known to the hosts' agents"
                                                                    : "network measured";

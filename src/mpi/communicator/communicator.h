@@ -167,13 +167,13 @@ class Communicator final : private Background {
     static void drain_all();
 
     void on_event(std::uint64_t call);
+    void go_on_with_the_rest(std::uint64_t call);
     void be_native(std::string reason);
 
     void count(const CallShape& shape, std::uint64_t call);
     void look_around(const CallShape& shape, std::uint64_t call);
-    void await_vote(std::uint64_t call);
     Pending* under_way();
-    void wait_for(Pending& pending);
+    void wait_in_call(Pending& pending);
     bool may_go_on(const CallShape& shape);
     bool tell_or_hear(bool yes, int root);
     void vote();
@@ -182,7 +182,6 @@ class Communicator final : private Background {
     void take_vote(std::uint64_t call);
     void meet();
     void note_hosts(const Members& members, const World& world);
-    Members placed_among(const Peers& peers) const;
     void weigh(const std::shared_ptr<Peers>& peers);
     bool would_pay(const std::shared_ptr<Peers>& peers);
 

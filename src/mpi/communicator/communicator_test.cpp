@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "mpi/base/world.h"
+#include "mpi/base/test_mpi.h"
 #include "mpi/communicator/ruling_table.h"
 #include "mpi/communicator/vote.h"
 
@@ -138,14 +138,9 @@ TEST(RepeatedCalls, EachIsCountedAsItself) {
 constexpr int ranks = 8;
 
 Members one_rank_on_each_host() {
-    std::vector<Introduction> all(ranks);
-    for (std::size_t rank = 0; rank < all.size(); ++rank) {
-        all[rank].host_identity = rank;
-        all[rank].enabled = 1;
-    }
     Members members;
     for (int rank = 0; rank < ranks; ++rank) members.twin_rank_of.push_back(rank);
-    members.place(world_of(all, 0));
+    members.place(test::world_with(ranks, 1));
     return members;
 }
 

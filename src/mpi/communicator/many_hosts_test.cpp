@@ -4,12 +4,11 @@
 #include <malloc.h>
 
 #include <cstdlib>
-#include <limits>
 #include <new>
 #include <random>
 
 #include "core/network/tree.h"
-#include "mpi/base/world.h"
+#include "mpi/base/test_mpi.h"
 #include "mpi/communicator/ruling_table.h"
 #include "mpi/decide/docket.h"
 
@@ -79,17 +78,7 @@ class MadeUpNetwork final : public NetworkSource {
         view.last_known_us = view.latency_us;
         return view;
     }
-    std::string about() const override { return "nobody"; }
 };
-
-World large_world(int my_rank) {
-    std::vector<Introduction> all(std::size_t{hosts} * ranks_per_host);
-    for (std::size_t rank = 0; rank < all.size(); ++rank) {
-        all[rank].host_identity = rank / ranks_per_host;
-        all[rank].enabled = 1;
-    }
-    return world_of(all, my_rank);
-}
 
 /// Of all ranks; of those on every other host; of the first on each host. Rank 0 is first in each.
 Members some_members(int number, const World& world) {
@@ -136,7 +125,7 @@ void obey(Held& held, const std::vector<Ruling>& rulings) {
 
 TEST(ManyHosts, ARankKeepsLittleForEachOfItsCommunicators) {
     const std::size_t before = living_bytes;
-    const World world = large_world(0);
+    const World world = test::world_with(hosts, ranks_per_host);
     const auto lookout = std::make_shared<Lookout>(std::make_shared<MadeUpNetwork>(), 0,
                                                    Settings{}, SocketLimits{1e5});
     std::vector<Held> deciders(communicators);
@@ -156,7 +145,7 @@ TEST(ManyHosts, ARankKeepsLittleForEachOfItsCommunicators) {
     deciders.clear();
 
     const std::size_t between = living_bytes;
-    const World another = large_world(ranks_per_host * (hosts - 2));
+    const World another = test::world_with(hosts, ranks_per_host, ranks_per_host * (hosts - 2));
     std::vector<Held> others(communicators);
     for (int number = 0; number < communicators; ++number) {
         Held& held = others[static_cast<std::size_t>(number)];

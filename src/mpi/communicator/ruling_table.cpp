@@ -1,7 +1,5 @@
 #include "mpi/communicator/ruling_table.h"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "core/algorithms/over_placement.h"
@@ -55,13 +53,18 @@ ClassRecord& RulingTable::class_record(const CallShape& shape, std::uint64_t cal
     if (record_.classes.size() >= most_classes && !record_.classes.contains(shapes)) {
         return record_.other_classes;
     }
+    ClassRecord& of_class = class_record(shapes, call);
+    if (of_class.length_bytes == 0) {
+        of_class.length_bytes = shape.length_bytes;
+    }
+    return of_class;
+}
+
+// With the lock held.
+ClassRecord& RulingTable::class_record(const ShapeClass& shapes, std::uint64_t call) {
     const auto [entry, fresh] = record_.classes.try_emplace(shapes);
     if (fresh) {
-        entry->second.shapes = shapes;
         entry->second.first_call = call;
-    }
-    if (entry->second.length_bytes == 0) {
-        entry->second.length_bytes = shape.length_bytes;
     }
     return entry->second;
 }
@@ -214,12 +217,7 @@ void RulingTable::take(const Ruling& ruling, std::uint64_t call, RulingRecord ex
         entries_[shapes] = {ruling, &for_any_length_.back(), transport, ++number_};
         return;
     }
-    const auto [row, fresh] = record_.classes.try_emplace(shapes);
-    ClassRecord& of_class = row->second;
-    if (fresh) {
-        of_class.shapes = shapes;
-        of_class.first_call = call;
-    }
+    ClassRecord& of_class = class_record(shapes, call);
     const auto present = entries_.find(shapes);
     const bool runs_on = present != entries_.end() && present->second.ruling.candidate == ruling.candidate &&
                          present->second.ruling.tree == ruling.tree;

@@ -186,6 +186,7 @@ class RulingTable {
     Entry& narrow(const Entry& entry, const CallShape& shape, std::uint64_t call);
     bool has_room_for(const ShapeClass& shapes) const;
     ClassRecord& class_record(const CallShape& shape, std::uint64_t call);
+    ClassRecord& class_record(const ShapeClass& shapes, std::uint64_t call);
     void log_if_changed(const Ruling& ruling, const RulingRecord& explained);
     Runner runner_for(const Entry& entry, const CallShape& shape);
     const Plan& plan_for(const Entry& entry, const CallShape& shape);

@@ -25,14 +25,13 @@ Vote::Memory::~Memory() {
     }
 }
 
-Vote::Vote(MPI_Comm comm, const Opinion& mine)
+Vote::Vote(MPI_Comm comm, Opinion mine)
     : memory_(std::make_shared<Memory>()), pending_([&] {
-          const bool enabled = runtime().settings.enabled;
           Ballot& ballot = memory_->mine;
-          ballot.flags = (enabled ? enabled_flag : disabled_flag) | (mine.willing ? willing_flag : 0) |
-                         (mine.peers ? knows_flag : 0) | (mine.twin ? has_twin_flag : 0) |
-                         (mine.meets ? meets_flag : 0) | (mine.pays ? pays_flag : 0) |
-                         (mine.calls_last ? calls_last_flag : 0) | (mine.tells_in_time ? tells_in_time_flag : 0);
+          mine.say(runtime().settings.enabled ? enabled : disabled, true);
+          mine.say(knows, mine.peers != nullptr);
+          mine.say(has_twin, mine.twin != nullptr);
+          ballot.said = mine.said;
           ballot.settings = settings_and_version();
           ballot.peers = mine.peers ? mine.peers->id() : 0;
           ballot.twin = mine.twin ? mine.twin->id() : 0;
@@ -63,20 +62,20 @@ Pending Vote::begin(MPI_Comm comm) {
 }
 
 bool Vote::is_at_odds() const {
-    return (!all_say(enabled_flag) && !all_say(disabled_flag)) || !runs_alike();
+    return (!all_say(enabled) && !all_say(disabled)) || !runs_alike();
 }
 
 std::string Vote::obstacle() const {
-    if (all_say(disabled_flag)) {
+    if (all_say(disabled)) {
         return "switched off";
     }
-    if (!all_say(enabled_flag)) {
+    if (!all_say(enabled)) {
         return "switched off on some ranks, and not on others";
     }
     if (!runs_alike()) {
         return "the ranks run with different versions or settings of mutirao";
     }
-    return all_say(willing_flag) ? "" : "something stands against mutirao on another rank";
+    return all_say(willing) ? "" : "something stands against mutirao on another rank";
 }
 
 std::optional<Slot> Vote::settle() const {

@@ -94,49 +94,53 @@ class Points {
 /// there is none, whether one would pay. Rank 0 says what pays; the others agree.
 class Vote {
   public:
-    /// What one rank says of itself.
+    /// What a rank may say.
+    enum Says : std::uint64_t {
+        enabled = 1,
+        disabled = 2,
+        willing = 4,   ///< nothing stands against it here
+        knows = 8,     ///< it has peers
+        has_twin = 16,
+        meets = 32,    ///< to get to know each other pays
+        pays = 64,     ///< a private communicator pays
+        /// So long that to wait for the next vote inside a call is little beside it, once. Rank 0's: and it cannot say
+        /// yet what pays.
+        calls_last = 128,
+        tells_in_time = 256,  ///< what is announced in a call is known everywhere in the next one
+    };
+
+    /// What one rank says of itself, beside what follows from its peers, its twin and the settings.
     struct Opinion {
-        bool willing = true;  ///< nothing stands against it here
-        bool meets = true;    ///< to get to know each other pays
-        bool pays = true;     ///< a private communicator pays
-        /// So long that to wait for the next vote inside a call is little beside it, once. Rank 0's: and it cannot say yet
-        /// what pays.
-        bool calls_last = false;
-        bool tells_in_time = true;  ///< what is announced in a call is known everywhere in the next one
+        std::uint64_t said = 0;
         std::shared_ptr<Peers> peers;  ///< who know each other, with all ranks of this communicator; null: none
         std::shared_ptr<Twin> twin;    ///< the same, with a private communicator
+
+        void say(Says what, bool is_so) { said = is_so ? said | what : said & ~what; }
     };
 
     /// Collective over `comm`; does not block.
-    Vote(MPI_Comm comm, const Opinion& mine);
+    Vote(MPI_Comm comm, Opinion mine);
 
     Pending& pending() { return pending_; }
 
     // Once complete; the same on all ranks, but for texts.
+    bool all_say(Says what) const { return (all().said & what) != 0; }
     /// Why the MPI library takes all calls for good; empty: they need not.
     std::string obstacle() const;
     bool is_at_odds() const;
     /// All have the same twin.
-    bool has_twin() const { return all_say(has_twin_flag) && all().twin == ~all().not_twin; }
+    bool all_have_twin() const { return all_say(has_twin) && all().twin == ~all().not_twin; }
     const std::shared_ptr<Twin>& twin() const { return memory_->twin; }
     /// The slot of it that all have offered; nothing: they offered different ones.
     std::optional<Slot> settle() const;
     /// All know each other, as they do among these.
     const std::shared_ptr<Peers>& peers() const { return memory_->peers; }
-    bool knows() const { return all_say(knows_flag) && all().peers == ~all().not_peers; }
-    bool meets() const { return all_say(meets_flag); }
-    bool pays() const { return all_say(pays_flag); }
-    bool calls_last() const { return all_say(calls_last_flag); }
-    bool tells_in_time() const { return all_say(tells_in_time_flag); }
+    bool all_know_each_other() const { return all_say(knows) && all().peers == ~all().not_peers; }
 
   private:
-    static constexpr std::uint64_t enabled_flag = 1, disabled_flag = 2, willing_flag = 4, knows_flag = 8,
-                                   has_twin_flag = 16, meets_flag = 32, pays_flag = 64, calls_last_flag = 128,
-                                   tells_in_time_flag = 256;
-
     /// Of different values neither these nor their complements stay what they were.
     struct Ballot {
-        std::uint64_t flags, settings, not_settings, peers, not_peers, twin, not_twin, offered, owner;
+        std::uint64_t said, settings, not_settings, peers, not_peers, twin, not_twin, offered, owner;
     };
     struct Memory {
         Ballot mine, all;
@@ -149,7 +153,6 @@ class Vote {
     };
 
     const Ballot& all() const { return memory_->all; }
-    bool all_say(std::uint64_t flag) const { return (all().flags & flag) != 0; }
     /// Of one version, with the same settings.
     bool runs_alike() const { return all().settings == ~all().not_settings; }
     Pending begin(MPI_Comm comm);

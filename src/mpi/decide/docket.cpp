@@ -7,6 +7,7 @@
 #include <ctime>
 #include <list>
 #include <mutex>
+#include <stop_token>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -600,7 +601,7 @@ class Worker {
     Worker() {
         try {
             const agent::AllSignalsBlocked blocked;
-            thread_ = std::thread([this] { run(); });
+            thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
         } catch (const std::system_error&) {
             // None to be had: the deciders do without.
         }
@@ -612,9 +613,9 @@ class Worker {
     void stop() {
         {
             const std::lock_guard lock(mutex_);
-            stopping_ = true;
+            thread_.request_stop();
         }
-        something_.notify_all();
+        wake();
         if (thread_.joinable()) {
             thread_.join();
         }
@@ -628,14 +629,14 @@ class Worker {
     void wake() { something_.notify_one(); }
 
   private:
-    void run() {
+    void run(const std::stop_token& stop) {
         std::unique_lock lock(mutex_);
-        while (!stopping_) {
+        while (!stop.stop_requested()) {
             something_.wait_for(lock, look_period);
             const auto dockets = dockets_;
             lock.unlock();
             for (const auto& each : dockets) {
-                work_off(each);
+                work_off(each, stop);
             }
             if (std::chrono::steady_clock::now() >= next_request_) {
                 answer();
@@ -655,27 +656,21 @@ class Worker {
         next_request_ = std::chrono::steady_clock::now() + between_requests;
     }
 
-    void work_off(const std::weak_ptr<Docket>& docket) {
+    static void work_off(const std::weak_ptr<Docket>& docket, const std::stop_token& stop) {
         try {
             const auto held = docket.lock();
-            while (held && held.use_count() > 1 && !stopping() && held->work()) {
+            while (held && held.use_count() > 1 && !stop.stop_requested() && held->work()) {
             }
         } catch (const std::bad_alloc&) {
             // What cannot be decided is left to the MPI library.
         }
     }
 
-    bool stopping() {
-        const std::lock_guard lock(mutex_);
-        return stopping_;
-    }
-
     std::mutex mutex_;
     std::condition_variable something_;
-    bool stopping_ = false;
     std::list<std::weak_ptr<Docket>> dockets_;
     std::chrono::steady_clock::time_point next_request_{};
-    std::thread thread_;
+    std::jthread thread_;
 };
 
 std::mutex only_mutex;
@@ -711,7 +706,7 @@ void DecidingThread::end(std::chrono::milliseconds patience) {
         worker = std::exchange(only(), nullptr);
     }
     if (worker) {
-        ends_within(patience, [worker] { worker->stop(); });
+        wait_at_most(patience, [worker] { worker->stop(); });
     }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -230,14 +231,6 @@ void Plan::find_straight_line() {
 
 // --- sends left behind ---------------------------------------------------------------------------------------------
 
-void LeftBehind::forget(const Send& send) {
-    const auto found = bytes_to_peer_.find(send.peer);
-    found->second -= send.length_bytes;
-    if (found->second == 0) {
-        bytes_to_peer_.erase(found);
-    }
-}
-
 bool LeftBehind::test(Departed& departed) {
     std::erase_if(departed.sends, [this](Send& send) {
         int done = 0;
@@ -245,10 +238,16 @@ bool LeftBehind::test(Departed& departed) {
         if (PMPI_Test(&send.request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
             return false;
         }
-        forget(send);
+        if ((bytes_to_peer_[send.peer] -= send.length_bytes) == 0) {
+            bytes_to_peer_.erase(send.peer);
+        }
         return true;
     });
     return departed.sends.empty();
+}
+
+void LeftBehind::test_all(std::deque<Departed>& some) {
+    std::erase_if(some, [this](Departed& each) { return test(each); });
 }
 
 bool LeftBehind::too_much() const {
@@ -257,37 +256,29 @@ bool LeftBehind::too_much() const {
 }
 
 // Without the lock while it waits: other threads go on.
-void LeftBehind::add(std::vector<Send> sends, std::unique_ptr<std::byte[]> copy) {
+void LeftBehind::add(std::vector<Send> sends, std::shared_ptr<const void> copy) {
     std::unique_lock lock(mutex_);
     for (const Send& send : sends) {
         bytes_to_peer_[send.peer] += send.length_bytes;
     }
     departed_.push_back({std::move(sends), std::move(copy)});
     for (Patience patience; too_much();) {
-        std::erase_if(departed_, [this](Departed& each) { return test(each); });
+        test_all(departed_);
         lock.unlock();
         patience.look_again();
         lock.lock();
     }
 }
 
-void LeftBehind::abandon(std::vector<MPI_Request> sends, std::shared_ptr<const void> memory) {
+// They are nobody's, and nobody waits for their bytes.
+void LeftBehind::abandon(const std::vector<MPI_Request>& sends, std::shared_ptr<const void> memory) {
     const std::lock_guard lock(mutex_);
-    abandoned_.push_back({std::move(sends), std::move(memory)});
+    Departed& made = abandoned_.emplace_back(Departed{{}, std::move(memory)});
+    for (MPI_Request send : sends) made.sends.push_back({send, -1, 0});
     if (abandoned_.size() > most_abandoned) {
         leave_to_mpi(abandoned_.front());
         abandoned_.pop_front();
     }
-}
-
-void LeftBehind::test_abandoned() {
-    std::erase_if(abandoned_, [](Abandoned& each) {
-        std::erase_if(each.sends, [](MPI_Request& send) {
-            int done = 0;
-            return PMPI_Test(&send, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
-        });
-        return each.sends.empty();
-    });
 }
 
 void LeftBehind::reap() {
@@ -298,15 +289,13 @@ void LeftBehind::reap() {
     while (!departed_.empty() && test(departed_.front())) {
         departed_.pop_front();
     }
-    if (!abandoned_.empty()) {
-        test_abandoned();
-    }
+    test_all(abandoned_);
 }
 
 // The MPI library may read the memory until it ends itself, so that is never given back.
-void LeftBehind::leave_to_mpi(Abandoned& abandoned) {
-    for (MPI_Request& send : abandoned.sends) {
-        PMPI_Request_free(&send);
+void LeftBehind::leave_to_mpi(Departed& abandoned) {
+    for (Send& send : abandoned.sends) {
+        PMPI_Request_free(&send.request);
     }
     new std::shared_ptr<const void>(std::move(abandoned.memory));
 }
@@ -315,11 +304,11 @@ void LeftBehind::wait() {
     const std::lock_guard lock(mutex_);
     Patience patience;
     while (!departed_.empty()) {
-        std::erase_if(departed_, [this](Departed& each) { return test(each); });
+        test_all(departed_);
         patience.look_again();
     }
-    test_abandoned();
-    for (Abandoned& each : abandoned_) {
+    test_all(abandoned_);
+    for (Departed& each : abandoned_) {
         leave_to_mpi(each);
     }
     abandoned_.clear();
@@ -422,7 +411,7 @@ void Operation::begin(const Plan& plan, int tag, const Surroundings& surrounding
     to_start_ = steps.size();
     to_complete_ = steps.size() - plan_->left_behind_count();
     if (plan_->left_behind_count() > 0) {
-        copy_ = std::make_unique_for_overwrite<std::byte[]>(plan_->copy_bytes());
+        copy_ = std::make_shared_for_overwrite<std::byte[]>(plan_->copy_bytes());
     }
 }
 
@@ -442,7 +431,6 @@ bool Operation::advance() {
     }
     withdraw();
     leave_behind();
-    tell_rate();
     if (error_ == MPI_SUCCESS) {
         fail(memory_->finish());
     }
@@ -464,20 +452,10 @@ void Operation::start(StepId id) {
         enable(step.next_to_peer);
     }
     MPI_Request request = MPI_REQUEST_NULL;
-    int error = MPI_SUCCESS;
-    switch (step.kind) {
-        case StepKind::send: error = start_send(step, request); break;
-        case StepKind::receive: error = start_receive(step, request); break;
-        case StepKind::copy:
-        case StepKind::reduce:
-            error = do_locally(step);
-            complete(id);
-            break;
+    if (!begins(step, request)) {
+        return;
     }
-    if (error != MPI_SUCCESS) {
-        fail(error);
-        stopped_ = true;
-    } else if (step.left_behind) {
+    if (step.left_behind) {
         left_.push_back({request, step.rank, static_cast<std::size_t>(step.length_bytes)});
         for (const StepId dependent : plan_->dependents(step)) {
             enable(dependent);
@@ -485,9 +463,19 @@ void Operation::start(StepId id) {
     } else if (request != MPI_REQUEST_NULL) {
         requests_.push_back(request);
         step_of_request_.push_back(id);
-    } else if (step.rank >= 0) {
+    } else {
         complete(id);
     }
+}
+
+// After an error nothing more can be expected.
+bool Operation::begins(const Plan::Step& step, MPI_Request& request) {
+    const int error = step.rank < 0                  ? do_locally(step)
+                      : step.kind == StepKind::send ? start_send(step, request)
+                                                    : start_receive(step, request);
+    fail(error);
+    stopped_ = stopped_ || error != MPI_SUCCESS;
+    return error == MPI_SUCCESS;
 }
 
 int Operation::start_send(const Plan::Step& step, MPI_Request& request) {
@@ -634,12 +622,6 @@ void Operation::withdraw() {
     step_of_request_.clear();
 }
 
-void Operation::tell_rate() const {
-    if (const auto seen = rate_.seen(); seen && error_ == MPI_SUCCESS) {
-        surroundings_->listener->saw(seen->rank, seen->bytes_per_us);
-    }
-}
-
 void Operation::leave_behind() {
     if (!left_.empty()) {
         surroundings_->left_behind->add(std::exchange(left_, {}), std::move(copy_));
@@ -666,17 +648,9 @@ int Operation::run_straight_line() {
 void Operation::begin_in_line(StepId id) {
     const Plan::Step& step = plan_->steps()[static_cast<std::size_t>(id)];
     MPI_Request request = MPI_REQUEST_NULL;
-    int error = MPI_SUCCESS;
-    if (step.rank < 0) {
-        error = do_locally(step);
-    } else {
-        error = step.kind == StepKind::send ? start_send(step, request) : start_receive(step, request);
+    if (begins(step, request) && step.rank >= 0) {
         requests_.push_back(request);
         step_of_request_.push_back(id);
-    }
-    if (error != MPI_SUCCESS) {
-        fail(error);
-        stopped_ = true;
     }
 }
 

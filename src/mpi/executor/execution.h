@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -144,9 +143,9 @@ class LeftBehind {
 
     /// Takes over sends and the copy that they read; waits for older ones to the same peers where
     /// more than the kernel takes would be under way.
-    void add(std::vector<Send> sends, std::unique_ptr<std::byte[]> copy);
+    void add(std::vector<Send> sends, std::shared_ptr<const void> copy);
     /// Sends of which nobody knows whether they will ever be complete, after an error, and the memory that they read.
-    void abandon(std::vector<MPI_Request> sends, std::shared_ptr<const void> memory);
+    void abandon(const std::vector<MPI_Request>& sends, std::shared_ptr<const void> memory);
     /// Forgets what is complete; cheap where nothing was left behind.
     void reap();
     /// Waits for everything but what was abandoned; before MPI ends.
@@ -155,26 +154,20 @@ class LeftBehind {
   private:
     struct Departed {
         std::vector<Send> sends;  ///< that are not complete
-        std::unique_ptr<std::byte[]> copy;
-    };
-
-    struct Abandoned {
-        std::vector<MPI_Request> sends;  ///< that are not complete
         std::shared_ptr<const void> memory;
     };
     /// That are looked after: a program seldom goes on after many errors.
     static constexpr std::size_t most_abandoned = 16;
 
     bool test(Departed& departed);
-    void test_abandoned();
-    static void leave_to_mpi(Abandoned& abandoned);
-    void forget(const Send& send);
+    void test_all(std::deque<Departed>& some);
+    static void leave_to_mpi(Departed& abandoned);
     bool too_much() const;
 
     const std::size_t most_bytes_;
     std::mutex mutex_;  ///< threads may run calls on different communicators
     std::deque<Departed> departed_;
-    std::deque<Abandoned> abandoned_;
+    std::deque<Departed> abandoned_;
     std::unordered_map<int, std::size_t> bytes_to_peer_;
 };
 
@@ -224,13 +217,6 @@ class ArrivalRate {
     int pieces_ = 0;
 };
 
-/// Hears of such rates.
-class ArrivalListener {
-  public:
-    virtual ~ArrivalListener() = default;
-    virtual void saw(int twin_rank, double bytes_per_us) = 0;
-};
-
 /// Memory that is kept from run to run, to spare the allocator, but not long beyond what is used.
 class Scratch {
   public:
@@ -261,7 +247,6 @@ class Operation {
         MPI_Comm twin = MPI_COMM_NULL;
         LeftBehind* left_behind = nullptr;
         Background* background = nullptr;  ///< goes on while a call waits; null: nothing
-        ArrivalListener* listener = nullptr;
     };
 
     /// Where the call's data lie: made anew, to be laid out before the run. Errors are raised on `comm`.
@@ -285,6 +270,9 @@ class Operation {
     /// After the run, and without sends under way: what belongs to the call.
     void release() { memory_.reset(); }
 
+    /// Of a plan that has a main source, after the run.
+    std::optional<ArrivalRate::Seen> arrival() const { return rate_.seen(); }
+
     /// Nothing has come yet of what this rank must have before it can do anything.
     bool waits_for_first_message() const { return waits_for_first_message_; }
     /// What is sent now goes behind all messages of the run.
@@ -300,6 +288,7 @@ class Operation {
     void let_others_run(Patience& patience);
     void start_ready();
     void start(StepId step);
+    bool begins(const Plan::Step& step, MPI_Request& request);
     int start_send(const Plan::Step& step, MPI_Request& request);
     int prepare(const Plan::Step& step);
     int start_receive(const Plan::Step& step, MPI_Request& request);
@@ -315,7 +304,6 @@ class Operation {
     void withdraw();
     void drop_completed();
     void leave_behind();
-    void tell_rate() const;
     bool ended() const { return to_start_ == 0 && to_complete_ == 0; }
 
     const Plan* plan_ = nullptr;
@@ -332,7 +320,7 @@ class Operation {
     std::vector<MPI_Status> statuses_;
     Scratch scratch_;
     Scratch swapped_;                    ///< a reduction's, whose target is the first operand
-    std::unique_ptr<std::byte[]> copy_;  ///< of what is left behind
+    std::shared_ptr<std::byte[]> copy_;  ///< of what is left behind
     std::vector<LeftBehind::Send> left_;
     ArrivalRate rate_;
     std::size_t to_start_ = 0;

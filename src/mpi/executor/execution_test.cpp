@@ -37,11 +37,10 @@ Schedule receives() {
     return schedule;
 }
 
-Plan plan_of(const Schedule& schedule, std::vector<int> twin_rank_of = {0, 0}) {
-    Members members;
-    members.my_rank = 0;
-    members.twin_rank_of = std::move(twin_rank_of);
-    members.placement = std::make_shared<const Placement>(Placement::one_rank_per_host(2));
+/// Each rank on a host of its own.
+Plan plan_of(const Schedule& schedule, std::vector<int> twin_rank_of = {0, 0}, int my_rank = 0) {
+    Members members{.my_rank = my_rank, .twin_rank_of = std::move(twin_rank_of)};
+    members.placement = std::make_shared<const Placement>(Placement::one_rank_per_host(members.rank_count()));
     return Plan(schedule, Transport{}, members);
 }
 
@@ -177,12 +176,9 @@ TEST(ArrivalRate, SaysNothingOfLittleOrOfAMoment) {
 // would if everything began as soon as it can.
 
 Plan plan_of(const Schedule& schedule, int rank, int size) {
-    Members members;
-    members.my_rank = rank;
-    members.twin_rank_of.resize(static_cast<std::size_t>(size));
-    std::iota(members.twin_rank_of.begin(), members.twin_rank_of.end(), 0);
-    members.placement = std::make_shared<const Placement>(Placement::one_rank_per_host(size));
-    return Plan(schedule, Transport{}, members);
+    std::vector<int> twin_rank_of(static_cast<std::size_t>(size));
+    std::iota(twin_rank_of.begin(), twin_rank_of.end(), 0);
+    return plan_of(schedule, std::move(twin_rank_of), rank);
 }
 
 bool is_message(const mutirao::Step& step) {

@@ -12,30 +12,13 @@
 #include <link.h>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "mpi/base/runtime.h"
 
 namespace mutirao::mpi {
 namespace {
-
-// What a derived type was made of.
-struct Contents {
-    int combiner = MPI_COMBINER_NAMED;
-    MPI_Datatype only_type = MPI_DATATYPE_NULL;  ///< null unless it was made of exactly one
-
-    ~Contents() {
-        if (only_type != MPI_DATATYPE_NULL && combiner_of(only_type) != MPI_COMBINER_NAMED) {
-            PMPI_Type_free(&only_type);
-        }
-    }
-    Contents() = default;
-    Contents(const Contents&) = delete;
-    Contents& operator=(const Contents&) = delete;
-
-    static int combiner_of(MPI_Datatype type);
-    void read(MPI_Datatype type);
-};
 
 // Types made with large counts (MPI 4.0, section 5.1.13) must not be asked by the functions without _c.
 #if MPI_VERSION >= 4
@@ -55,38 +38,37 @@ struct Envelope {
 };
 #endif
 
-int Contents::combiner_of(MPI_Datatype type) { return Envelope(type).combiner; }
-
-void Contents::read(MPI_Datatype type) {
-    const Envelope envelope(type);
-    combiner = envelope.combiner;
-    if (combiner == MPI_COMBINER_NAMED || envelope.types != 1) {
-        return;
-    }
-    std::vector<int> integers(static_cast<std::size_t>(envelope.integers) + 1);
-    std::vector<MPI_Aint> addresses(static_cast<std::size_t>(envelope.addresses) + 1);
+/// The type that a contiguous or duplicated one was made of, of which these have one each.
+MPI_Datatype made_of(MPI_Datatype type, const Envelope& envelope) {
+    MPI_Datatype only = MPI_DATATYPE_NULL;
+    int integer = 0;
+    MPI_Aint address = 0;
 #if MPI_VERSION >= 4
-    std::vector<MPI_Count> counts(static_cast<std::size_t>(envelope.counts) + 1);
-    PMPI_Type_get_contents_c(type, envelope.integers, envelope.addresses, envelope.counts, 1,
-                             integers.data(), addresses.data(), counts.data(), &only_type);
+    MPI_Count count = 0;
+    PMPI_Type_get_contents_c(type, envelope.integers, envelope.addresses, envelope.counts, envelope.types, &integer,
+                             &address, &count, &only);
 #else
-    PMPI_Type_get_contents(type, envelope.integers, envelope.addresses, 1, integers.data(),
-                           addresses.data(), &only_type);
+    PMPI_Type_get_contents(type, envelope.integers, envelope.addresses, envelope.types, &integer, &address, &only);
 #endif
+    return only;
 }
 
 // Only types whose bytes surely lie in order: a derived type may have no gaps and still permute
 // its parts, which MPI_Type_get_extent does not show.
 bool bytes_in_order(MPI_Datatype type) {
-    Contents contents;
-    contents.read(type);
-    if (contents.combiner == MPI_COMBINER_NAMED) {
+    const Envelope envelope(type);
+    if (envelope.combiner == MPI_COMBINER_NAMED) {
         return true;
     }
-    const bool keeps_order = contents.combiner == MPI_COMBINER_CONTIGUOUS ||
-                             contents.combiner == MPI_COMBINER_DUP;
-    return keeps_order && contents.only_type != MPI_DATATYPE_NULL &&
-           bytes_in_order(contents.only_type);
+    if (envelope.combiner != MPI_COMBINER_CONTIGUOUS && envelope.combiner != MPI_COMBINER_DUP) {
+        return false;
+    }
+    MPI_Datatype inner = made_of(type, envelope);
+    const bool in_order = bytes_in_order(inner);
+    if (Envelope(inner).combiner != MPI_COMBINER_NAMED) {
+        PMPI_Type_free(&inner);
+    }
+    return in_order;
 }
 
 TypeShape examine(MPI_Datatype type) {
@@ -205,43 +187,35 @@ void PackedMessage::avoid_null() {
 }
 
 // MPI_Pack counts in int; a quarter of a GiB at a time is far inside and costs nothing.
-std::size_t PackedMessage::chunk_of_elements() const {
-    return std::max<std::size_t>(1, (std::size_t{1} << 28) / element_bytes_);
+template <typename Convert>
+int PackedMessage::convert_up_to(std::size_t wanted_elements, const Convert& convert) {
+    while (ready_elements_ < wanted_elements) {
+        const std::size_t most_elements = std::max<std::size_t>(1, (std::size_t{1} << 28) / element_bytes_);
+        const std::size_t elements = std::min(wanted_elements - ready_elements_, most_elements);
+        const int error = convert(user_ + static_cast<MPI_Aint>(ready_elements_) * extent_, static_cast<int>(elements),
+                                  packed_.data() + ready_elements_ * element_bytes_,
+                                  static_cast<int>(elements * element_bytes_));
+        if (error != MPI_SUCCESS) {
+            return error;
+        }
+        ready_elements_ += elements;
+    }
+    return MPI_SUCCESS;
 }
 
 int PackedMessage::pack(std::size_t end_bytes) {
     const std::size_t wanted = (end_bytes + element_bytes_ - 1) / element_bytes_;
-    while (ready_elements_ < wanted) {
-        const std::size_t elements = std::min(wanted - ready_elements_, chunk_of_elements());
+    return convert_up_to(wanted, [this](const std::byte* user, int elements, std::byte* packed, int length_bytes) {
         int position = 0;
-        const int error =
-            PMPI_Pack(user_ + static_cast<MPI_Aint>(ready_elements_) * extent_,
-                      static_cast<int>(elements), type_,
-                      packed_.data() + ready_elements_ * element_bytes_,
-                      static_cast<int>(elements * element_bytes_), &position, comm_);
-        if (error != MPI_SUCCESS) {
-            return error;
-        }
-        ready_elements_ += elements;
-    }
-    return MPI_SUCCESS;
+        return PMPI_Pack(user, elements, type_, packed, length_bytes, &position, comm_);
+    });
 }
 
 int PackedMessage::unpack() {
-    while (ready_elements_ < count_) {
-        const std::size_t elements = std::min(count_ - ready_elements_, chunk_of_elements());
+    return convert_up_to(count_, [this](std::byte* user, int elements, const std::byte* packed, int length_bytes) {
         int position = 0;
-        const int error =
-            PMPI_Unpack(packed_.data() + ready_elements_ * element_bytes_,
-                        static_cast<int>(elements * element_bytes_), &position,
-                        user_ + static_cast<MPI_Aint>(ready_elements_) * extent_,
-                        static_cast<int>(elements), type_, comm_);
-        if (error != MPI_SUCCESS) {
-            return error;
-        }
-        ready_elements_ += elements;
-    }
-    return MPI_SUCCESS;
+        return PMPI_Unpack(packed, length_bytes, &position, user, elements, type_, comm_);
+    });
 }
 
 // --- where a call's data lie -------------------------------------------------------------------------------
@@ -462,19 +436,24 @@ enum : unsigned {
     pair = 32,
 };
 
-struct TypeGroup {
-    MPI_Datatype type;
-    unsigned group;
-};
+template <typename Handle>
+using Groups = std::vector<std::pair<Handle, unsigned>>;
+
+/// 0: none of them.
+template <typename Handle>
+unsigned groups_of(Handle handle, const Groups<Handle>& table) {
+    const auto found = std::ranges::find(table, handle, &std::pair<Handle, unsigned>::first);
+    return found == table.end() ? 0 : found->second;
+}
 
 // Handles may be variables of the MPI library, so the table is made at its first use. Those of Fortran
 // are null where the library has no Fortran.
-const std::vector<TypeGroup>& type_groups() {
-    static const std::vector<TypeGroup> table = [] {
-        std::vector<TypeGroup> all;
+const Groups<MPI_Datatype>& type_groups() {
+    static const Groups<MPI_Datatype> table = [] {
+        Groups<MPI_Datatype> all;
         const auto add = [&all](unsigned group, std::initializer_list<MPI_Datatype> types) {
             for (const MPI_Datatype type : types) {
-                if (type != MPI_DATATYPE_NULL) all.push_back({type, group});
+                if (type != MPI_DATATYPE_NULL) all.emplace_back(type, group);
             }
         };
         add(integer, {MPI_INT, MPI_LONG, MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_UNSIGNED,
@@ -494,13 +473,8 @@ const std::vector<TypeGroup>& type_groups() {
     return table;
 }
 
-struct OperatorGroups {
-    MPI_Op op;
-    unsigned groups;
-};
-
-const std::vector<OperatorGroups>& predefined_operators() {
-    static const std::vector<OperatorGroups> table = {
+const Groups<MPI_Op>& predefined_operators() {
+    static const Groups<MPI_Op> table = {
         {MPI_MAX, integer | floating},
         {MPI_MIN, integer | floating},
         {MPI_SUM, integer | floating | complex},
@@ -517,25 +491,12 @@ const std::vector<OperatorGroups>& predefined_operators() {
     return table;
 }
 
-unsigned group_of(MPI_Datatype type) {
-    const auto& table = type_groups();
-    const auto found = std::find_if(table.begin(), table.end(),
-                                    [&](const TypeGroup& each) { return each.type == type; });
-    return found == table.end() ? 0 : found->group;
-}
-
 std::optional<OperatorKind> examine(MPI_Op op, MPI_Datatype type) {
     if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP || type == MPI_DATATYPE_NULL) {
         return std::nullopt;
     }
-    const auto& table = predefined_operators();
-    const auto found = std::find_if(table.begin(), table.end(),
-                                    [&](const OperatorGroups& each) { return each.op == op; });
-    if (found != table.end()) {
-        if ((group_of(type) & found->groups) == 0) {
-            return std::nullopt;
-        }
-        return OperatorKind{true, true};
+    if (const unsigned takes = groups_of(op, predefined_operators()); takes != 0) {
+        return (takes & groups_of(type, type_groups())) != 0 ? std::optional(OperatorKind{true, true}) : std::nullopt;
     }
     int commutes = 0;
     if (PMPI_Op_commutative(op, &commutes) != MPI_SUCCESS) {

@@ -111,7 +111,8 @@ class PackedMessage {
     void free_shifted();
     int pack(std::size_t end_bytes);
     int unpack();
-    std::size_t chunk_of_elements() const;
+    template <typename Convert>
+    int convert_up_to(std::size_t wanted_elements, const Convert& convert);
 
     std::byte* user_;
     std::size_t count_;

@@ -130,7 +130,7 @@ int at_finalize(MPI_Comm, int, void*, void*) {
     Job* const job = Job::retire();
     end_communicators();
     if (const auto profile = runtime().profile; profile && profile->has_unwritten()) {
-        ends_within(with_files, [profile] { profile->flush(with_other_jobs); });
+        wait_at_most(with_files, [profile] { profile->flush(with_other_jobs); });
     }
     if (job != nullptr) {
         job->finish();

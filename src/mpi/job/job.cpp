@@ -27,51 +27,48 @@ std::uint64_t identity_of(const std::vector<Introduction>& all) {
     return std::max<std::uint64_t>(fnv1a(std::as_bytes(std::span(all))), 1);
 }
 
-constexpr std::size_t words_each = sizeof(Introduction) / sizeof(std::uint64_t);
-static_assert(sizeof(Introduction) == words_each * sizeof(std::uint64_t) &&
-              std::is_trivially_copyable_v<Introduction>);
+}  // namespace
+
+Introducing::Introducing(MPI_Comm comm) : comm_(comm), pending_(tell_all(introduce_this_rank())) {}
+
+Introduction Introducing::introduce_this_rank() {
+    const Settings& settings = runtime().settings;
+    Introduction mine = introduce(settings, runtime().settings_hash, rank_in(MPI_COMM_WORLD));
+    if (!wants_agents(settings)) {
+        return mine;
+    }
+    memory_->endpoint = agent::Endpoint::open();
+    const std::optional<agent::Key> key = agent::random_key();
+    if (memory_->endpoint && key) {
+        mine.has_agent = 1;
+        mine.contact = memory_->endpoint->contact();
+        mine.key = *key;
+    }
+    if (const auto daemon = find_daemon(settings)) {
+        mine.daemon_job = daemon->job;
+        mine.daemon_host = daemon->host;
+    }
+    return mine;
+}
 
 // As the vote before, whose connections are there. An allgather connects all pairs, which takes Open MPI 11 s among six
 // sites (docs/results.md).
-Pending tell_all(MPI_Comm comm, const Introduction& mine, std::vector<std::uint64_t>& words,
-                 const std::shared_ptr<void>& memory) {
-    words.resize(static_cast<std::size_t>(size_of(comm)) * words_each);
-    std::memcpy(&words[static_cast<std::size_t>(rank_in(comm)) * words_each], &mine, sizeof mine);
+Pending Introducing::tell_all(const Introduction& mine) {
+    constexpr std::size_t words_each = sizeof(Introduction) / sizeof(std::uint64_t);
+    static_assert(sizeof(Introduction) == words_each * sizeof(std::uint64_t) &&
+                  std::is_trivially_copyable_v<Introduction>);
+    std::vector<Introduction>& all = memory_->all;
+    all.resize(static_cast<std::size_t>(size_of(comm_)));
+    std::memset(static_cast<void*>(all.data()), 0, all.size() * sizeof mine);
+    all[static_cast<std::size_t>(rank_in(comm_))] = mine;
     MPI_Request request = MPI_REQUEST_NULL;
-    PMPI_Iallreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_UINT64_T, MPI_BOR, comm, &request);
-    return {comm, request, memory};
+    PMPI_Iallreduce(MPI_IN_PLACE, all.data(), static_cast<int>(all.size() * words_each), MPI_UINT64_T, MPI_BOR, comm_,
+                    &request);
+    return {comm_, request, memory_};
 }
-
-std::vector<Introduction> introductions_in(const std::vector<std::uint64_t>& words) {
-    std::vector<Introduction> all(words.size() / words_each);
-    std::memcpy(static_cast<void*>(all.data()), words.data(), words.size() * sizeof(std::uint64_t));
-    return all;
-}
-
-}  // namespace
-
-Introducing::Introducing(MPI_Comm comm)
-    : comm_(comm), pending_([&] {
-          const Settings& settings = runtime().settings;
-          Introduction mine = introduce(settings, runtime().settings_hash, rank_in(MPI_COMM_WORLD));
-          if (wants_agents(settings)) {
-              memory_->endpoint = agent::Endpoint::open();
-              const std::optional<agent::Key> key = agent::random_key();
-              if (memory_->endpoint && key) {
-                  mine.has_agent = 1;
-                  mine.contact = memory_->endpoint->contact();
-                  mine.key = *key;
-              }
-              if (const auto daemon = find_daemon(settings)) {
-                  mine.daemon_job = daemon->job;
-                  mine.daemon_host = daemon->host;
-              }
-          }
-          return tell_all(comm, mine, memory_->words, memory_);
-      }()) {}
 
 std::shared_ptr<Peers> Introducing::take() {
-    return std::make_shared<Peers>(comm_, introductions_in(memory_->words), std::move(memory_->endpoint));
+    return std::make_shared<Peers>(comm_, memory_->all, std::move(memory_->endpoint));
 }
 
 Peers::Peers(MPI_Comm comm, const std::vector<Introduction>& all, std::optional<agent::Endpoint> endpoint)
@@ -80,19 +77,18 @@ Peers::Peers(MPI_Comm comm, const std::vector<Introduction>& all, std::optional<
         say(1, extent_of(world_));
     }
     if (world_.native_reason.empty()) {
-        start_source(all, std::move(endpoint));
+        if (auto source = start_source(all, std::move(endpoint))) {
+            const int here = world_.source_host[static_cast<std::size_t>(world_.my_host())];
+            lookout_ = std::make_shared<Lookout>(std::move(source), here, runtime().settings, world_.sockets);
+        }
         if (is_verbose(3)) {
             say(3, "on host " + std::to_string(world_.my_host()) + ", " +
-                       (source_ ? source_->about() : "where nobody watches the network"));
+                       (lookout_ ? lookout_->source().about() : "where nobody watches the network"));
         }
     } else if (!world_.at_odds) {
         say(1, "the MPI library takes all calls: " + world_.native_reason);
     } else if (world_.my_rank == 0) {
         std::fprintf(stderr, "mutirao: %s; the MPI library takes all calls\n", world_.native_reason.c_str());
-    }
-    if (source_) {
-        const int here = world_.source_host[static_cast<std::size_t>(world_.my_host())];
-        lookout_ = std::make_shared<Lookout>(source_, here, runtime().settings, world_.sockets);
     }
 }
 
@@ -111,35 +107,27 @@ std::shared_ptr<Ledger> Peers::ledger_of(MPI_Comm comm) const {
     return ledger;
 }
 
-void Peers::stop_measuring() {
-    lookout_.reset();
-    source_.reset();
-}
-
-void Peers::start_source(const std::vector<Introduction>& all, std::optional<agent::Endpoint> endpoint) {
+/// Null: nobody is to measure, or not on every host.
+std::shared_ptr<NetworkSource> Peers::start_source(const std::vector<Introduction>& all,
+                                                   std::optional<agent::Endpoint> endpoint) const {
     const Settings& settings = runtime().settings;
     if (world_.host_count() == 1) {
-        if (settings.acts_on_one_host(world_.is_crowded(0))) {
-            source_ = std::make_shared<OneHost>();
-        }
-        return;
+        return settings.acts_on_one_host(world_.is_crowded(0)) ? std::make_shared<OneHost>() : nullptr;
     }
     if (!wants_agents(settings)) {
-        return;
+        return nullptr;
     }
     if (world_.has_daemons) {
-        source_ = std::make_shared<HostAgent>(agent::daemon_segment_name());
-        return;
+        return std::make_shared<HostAgent>(agent::daemon_segment_name());
     }
-    const bool everywhere =
-        std::all_of(world_.leader_of_host.begin(), world_.leader_of_host.end(),
-                    [&all](int leader) { return all[static_cast<std::size_t>(leader)].has_agent != 0; });
-    if (!everywhere) {
-        return;
+    for (int host = 0; host < world_.host_count(); ++host) {
+        if (all[static_cast<std::size_t>(world_.leader_of(host))].has_agent == 0) {
+            return nullptr;
+        }
     }
-    source_ = world_.leads(world_.my_rank)
-                  ? std::make_shared<HostAgent>(std::move(*endpoint), make_job(all, world_, settings, id_))
-                  : std::make_shared<HostAgent>(agent::segment_name(id_, world_.my_host()));
+    return world_.leads(world_.my_rank)
+               ? std::make_shared<HostAgent>(std::move(*endpoint), make_job(all, world_, settings, id_))
+               : std::make_shared<HostAgent>(agent::segment_name(id_, world_.my_host()));
 }
 
 // Consecutive slots, from a place that spreads different communicators over all of them.
@@ -230,22 +218,24 @@ Twin::Twin(MPI_Comm comm, std::shared_ptr<Peers> peers)
     : comm_(comm), group_(comm), peers_(std::move(peers)), slots_(slot_count(largest_tag())),
       left_behind_(left_behind_limit()) {
     PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-    const std::vector<int> ranks = ranks_in(group_, peers_->group());
-    world_ = part_of(peers_->world(), ranks, rank_in(comm_));
-    id_ = fnv1a(std::as_bytes(std::span(ranks))) ^ peers_->id();
-    source_ = peers_->source();
+    const Members members = members_of(comm_, peers_->group(), peers_->world());
+    world_ = part_of(peers_->world(), members);
+    id_ = fnv1a(std::as_bytes(std::span(members.twin_rank_of))) ^ peers_->id();
     lookout_ = peers_->lookout();
     if (wants_in_band(runtime().settings) && world_.host_count() > 1) {
-        source_ = std::make_shared<InBandSource>(comm_, Slot(0).in_band(), world_, runtime().settings);
         std::iota(world_.source_host.begin(), world_.source_host.end(), 0);
-        lookout_ = std::make_shared<Lookout>(source_, world_.my_host(), runtime().settings, world_.sockets);
+        if (world_.leads(world_.my_rank)) {
+            lookout_ = std::make_shared<Lookout>(
+                std::make_shared<InBandSource>(comm_, Slot(0).in_band(), world_, runtime().settings),
+                world_.my_host(), runtime().settings, world_.sockets);
+        }
     }
 }
 
-void Twin::saw(int twin_rank, double bytes_per_us) {
-    const int host = world_.placement->host_of(twin_rank);
-    if (source_ && host != world_.my_host()) {
-        source_->saw(world_.source_host[static_cast<std::size_t>(host)], bytes_per_us);
+void Twin::saw(const ArrivalRate::Seen& arrival) {
+    const int host = world_.placement->host_of(arrival.rank);
+    if (lookout_ && host != world_.my_host()) {
+        lookout_->source().saw(world_.source_host[static_cast<std::size_t>(host)], arrival.bytes_per_us);
     }
 }
 
@@ -282,11 +272,6 @@ void Twin::receive_what_is_left() {
             PMPI_Mrecv(unread.data(), length, MPI_BYTE, &message, MPI_STATUS_IGNORE);
         }
     }
-}
-
-void Twin::stop_measuring() {
-    lookout_.reset();
-    source_.reset();
 }
 
 // --- the job -----------------------------------------------------------------------------------------------
@@ -392,25 +377,18 @@ void Job::begin(double init_ms) {
 
 // Collective over MPI_COMM_WORLD: who wants calls to wait for each other has MPI_Init wait, too.
 void Job::wait_in_init() {
-    Stopwatch stopwatch;
-    const double begun_us = now_us();
+    const Stopwatch stopwatch;
     Introducing introducing(MPI_COMM_WORLD);
-    for (Patience patience; !introducing.pending().complete();) {
-        patience.rest();
-        say_if_long(begun_us, my_rank_);
-    }
+    introducing.pending().wait(my_rank_);
     const std::shared_ptr<Peers> all = introducing.take();
     add(all);
-    cost_.waited_ms = stopwatch.lap_ms();
-    if (!all->world().native_reason.empty()) {
-        return;
+    if (all->world().native_reason.empty()) {
+        const std::shared_ptr<Twin> twin = make_twin(MPI_COMM_WORLD, all);
+        if (twin && runtime().settings.waits_at_start()) {
+            wait_for_network(*twin);
+        }
     }
-    const std::shared_ptr<Twin> twin = make_twin(MPI_COMM_WORLD, all);
-    stopwatch.lap_ms();
-    if (twin && runtime().settings.waits_at_start()) {
-        wait_for_network(*twin);
-    }
-    cost_.waited_ms += stopwatch.lap_ms();
+    cost_.waited_ms = stopwatch.elapsed_ms() - cost_.twin_ms;
 }
 
 bool Job::has_lasted() const {
@@ -520,7 +498,7 @@ void Job::wait_for_network(Twin& twin) {
     constexpr double for_bandwidth_us = 6e6;
     double until_us = now_us() + 2e3 * settings.probe_timeout_ms + 5e6;
     bool has_tree = false;
-    NetworkSource* const source = twin.source().get();
+    NetworkSource* const source = twin.lookout() ? &twin.lookout()->source() : nullptr;
     Background* const background = source != nullptr ? source->background() : nullptr;
     const auto go_on = [&](Patience& patience) {
         if (background != nullptr) {
@@ -529,9 +507,8 @@ void Job::wait_for_network(Twin& twin) {
         patience.rest();
     };
     Patience patience;
-    const bool watches = source != nullptr && (background != nullptr || source->readable_here());
     std::uint64_t seen = 0;
-    while (watches && now_us() < until_us) {
+    while (source != nullptr && now_us() < until_us) {
         if (const auto view = source->newer_than(seen)) {
             seen = view->changes;
             if (complete(*view)) {

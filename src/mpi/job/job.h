@@ -40,22 +40,20 @@ class Peers {
     std::uint64_t id() const { return id_; }
     MPI_Group group() const { return group_; }
     const World& world() const { return world_; }
-    /// Who measures beside the program; null: nobody.
-    const std::shared_ptr<NetworkSource>& source() const { return source_; }
-    /// The same for deciders; null where source() is.
+    /// To who measures beside the program; null: nobody does.
     const std::shared_ptr<Lookout>& lookout() const { return lookout_; }
     /// What probes may cost in calls on `comm`, whose ranks are among these; of communicators of the same ranks one and the same.
     std::shared_ptr<Ledger> ledger_of(MPI_Comm comm) const;
     /// The job is over everywhere: the agents end.
-    void stop_measuring();
+    void stop_measuring() { lookout_.reset(); }
 
   private:
-    void start_source(const std::vector<Introduction>& all, std::optional<agent::Endpoint> endpoint);
+    std::shared_ptr<NetworkSource> start_source(const std::vector<Introduction>& all,
+                                                std::optional<agent::Endpoint> endpoint) const;
 
     Group group_;
     std::uint64_t id_;
     World world_;
-    std::shared_ptr<NetworkSource> source_;
     std::shared_ptr<Lookout> lookout_;
     mutable std::map<std::vector<int>, std::weak_ptr<Ledger>> ledgers_;  ///< of ranks that are decided for here
     mutable std::mutex ledgers_mutex_;
@@ -73,9 +71,13 @@ class Introducing {
 
   private:
     struct Memory {
-        std::vector<std::uint64_t> words;  ///< of all introductions, by rank
+        std::vector<Introduction> all;  ///< by rank
         std::optional<agent::Endpoint> endpoint;
     };
+
+    /// What this rank says of itself; opens sockets for its agent.
+    Introduction introduce_this_rank();
+    Pending tell_all(const Introduction& mine);
 
     MPI_Comm comm_;
     std::shared_ptr<Memory> memory_ = std::make_shared<Memory>();
@@ -149,7 +151,7 @@ class Slots {
 /// A private communicator of ranks of the job, on which all messages of mutirao travel: what ranks tell each other, and
 /// the data of the calls that run by its algorithms. On the program's own communicators they could not: a receive with
 /// wildcards would take them. It is made when that pays, for a communicator that computes, and serves all within it.
-class Twin final : public ArrivalListener {
+class Twin {
   public:
     /// Null if the MPI library makes none. Collective over `comm`, whose ranks are all among `peers`.
     static std::shared_ptr<Twin> make(MPI_Comm comm, std::shared_ptr<Peers> peers);
@@ -162,11 +164,11 @@ class Twin final : public ArrivalListener {
     std::uint64_t id() const { return id_; }
     const std::shared_ptr<Peers>& peers() const { return peers_; }
     const World& world() const { return world_; }
-    /// What measures the network; null: nobody.
-    const std::shared_ptr<NetworkSource>& source() const { return source_; }
+    /// To what measures the network; null: nothing does.
     const std::shared_ptr<Lookout>& lookout() const { return lookout_; }
 
-    void saw(int twin_rank, double bytes_per_us) override;
+    /// A message from there came so fast.
+    void saw(const ArrivalRate::Seen& arrival);
 
     Slots& slots() { return slots_; }
     /// Of a slot: equal to no other of this twin. 0 is that of the communicator that it was made for.
@@ -177,7 +179,7 @@ class Twin final : public ArrivalListener {
     void begin_farewell();
     void end_farewell();
     /// The job is over everywhere.
-    void stop_measuring();
+    void stop_measuring() { lookout_.reset(); }
 
   private:
     Twin(MPI_Comm comm, std::shared_ptr<Peers> peers);
@@ -189,7 +191,6 @@ class Twin final : public ArrivalListener {
     std::shared_ptr<Peers> peers_;
     World world_;
     std::uint64_t id_;
-    std::shared_ptr<NetworkSource> source_;
     std::shared_ptr<Lookout> lookout_;
     Slots slots_;
     std::atomic<std::uint32_t> owners_{0};

@@ -80,8 +80,8 @@ agent::Job make_job(const std::vector<Introduction>& introductions, const World&
     job.self = world.my_host();
     job.key = introductions.front().key;
     job.id = id;
-    for (const int leader : world.leader_of_host) {
-        job.contacts.push_back(introductions[static_cast<std::size_t>(leader)].contact);
+    for (int host = 0; host < world.host_count(); ++host) {
+        job.contacts.push_back(introductions[static_cast<std::size_t>(world.leader_of(host))].contact);
     }
     job.options.tree_period_ms = settings.agent_interval_ms;
     job.options.other_period_ms = agent::rarer_outside_tree * settings.agent_interval_ms;

@@ -17,9 +17,23 @@
 
 namespace mutirao::mpi {
 
-LeaderRounds::LeaderRounds(MPI_Comm comm, int tag, Leaders leaders)
-    : leaders_(std::move(leaders)), post_(comm, tag), rounds_(me(), host_count(), 1),
-      news_(host_count()) {
+namespace {
+
+std::vector<int> leaders_of(const Placement& placement, std::span<const int> twin_rank_of) {
+    std::vector<int> leaders;
+    for (int host = 0; host < placement.host_count(); ++host) {
+        const int rank = placement.ranks_of(host).front();
+        leaders.push_back(twin_rank_of.empty() ? rank : twin_rank_of[static_cast<std::size_t>(rank)]);
+    }
+    return leaders;
+}
+
+}  // namespace
+
+LeaderRounds::LeaderRounds(MPI_Comm twin, int tag, const Placement& placement, int my_rank,
+                           std::span<const int> twin_rank_of)
+    : me_(placement.host_of(my_rank)), leader_of_host_(leaders_of(placement, twin_rank_of)), post_(twin, tag),
+      rounds_(me(), host_count(), 1), news_(host_count()) {
     for (int host = 0; host < host_count(); ++host) {
         if (host != me()) {
             carry(rounds_.joined(host));
@@ -62,14 +76,14 @@ void LeaderRounds::post(int host, Kind kind, std::span<const std::byte> body) {
     ByteWriter letter;
     letter.put(static_cast<std::uint8_t>(kind), 1);
     letter.put_bytes(body);
-    post_.send(leaders_.rank_of_host[static_cast<std::size_t>(host)],
+    post_.send(leader_of_host_[static_cast<std::size_t>(host)],
                std::make_shared<const Post::Bytes>(std::move(letter).take()));
 }
 
 std::optional<LeaderRounds::Letter> LeaderRounds::receive() {
     while (auto received = post_.receive()) {
-        const auto found = std::find(leaders_.rank_of_host.begin(), leaders_.rank_of_host.end(), received->from);
-        const int from = static_cast<int>(found - leaders_.rank_of_host.begin());
+        const auto found = std::ranges::find(leader_of_host_, received->from);
+        const int from = static_cast<int>(found - leader_of_host_.begin());
         ByteReader reader(received->bytes);
         const auto kind = static_cast<Kind>(reader.take(1));
         if (kind != Kind::rounds) {
@@ -108,11 +122,8 @@ bool wants_in_band(const Settings& settings) {
 }
 
 InBandSource::InBandSource(MPI_Comm twin, int tag, const World& world, const Settings& settings)
-    : tree_period_us_(settings.agent_interval_ms * 1000.0), looked_us_(-infinite) {
-    if (!world.leads(world.my_rank)) {
-        return;
-    }
-    rounds_.emplace(twin, tag, Leaders{world.my_host(), world.leader_of_host});
+    : tree_period_us_(settings.agent_interval_ms * 1000.0), rounds_(twin, tag, *world.placement, world.my_rank),
+      looked_us_(-infinite) {
     const ChangeRule rule{.threshold_percent = settings.change_threshold_percent};
     for (int host = 0; host < world.host_count(); ++host) {
         links_.push_back({BracketDetector(rule, infinite), agent::rarer_outside_tree * tree_period_us_, 0});
@@ -121,13 +132,13 @@ InBandSource::InBandSource(MPI_Comm twin, int tag, const World& world, const Set
 }
 
 void InBandSource::use_tree() {
-    const NetworkView& view = rounds_->rounds().view();
+    const NetworkView& view = rounds_.rounds().view();
     tree_of_ = view.changes;
     for (Probed& each : links_) {
         each.period_us = agent::rarer_outside_tree * tree_period_us_;
     }
     for (const auto& [low, high] : view.tree) {
-        if (low == rounds_->me()) {
+        if (low == rounds_.me()) {
             link(high).period_us = tree_period_us_;
         }
     }
@@ -135,10 +146,10 @@ void InBandSource::use_tree() {
 
 std::optional<NetworkView> InBandSource::newer_than(std::uint64_t seen) {
     const std::lock_guard lock(mutex_);
-    if (!rounds_ || rounds_->rounds().view().changes == seen) {
+    if (rounds_.rounds().view().changes == seen) {
         return std::nullopt;
     }
-    return rounds_->rounds().view();
+    return rounds_.rounds().view();
 }
 
 void InBandSource::progress() {
@@ -148,13 +159,13 @@ void InBandSource::progress() {
     }
     const double began_us = now_us();
     for (int in_vain = 0; in_vain < looks_in_vain; ++in_vain) {
-        while (const auto letter = rounds_->receive()) {
+        while (const auto letter = rounds_.receive()) {
             take(*letter, now_us());
             in_vain = 0;
         }
     }
     looked_us_ = began_us;
-    if (tree_of_ != rounds_->rounds().view().changes) {
+    if (tree_of_ != rounds_.rounds().view().changes) {
         use_tree();
     }
     if (began_us >= next_ping_us_) {
@@ -164,7 +175,7 @@ void InBandSource::progress() {
 
 void InBandSource::ping_who_is_due(double at_us) {
     next_ping_us_ = infinite;
-    for (int host = rounds_->me() + 1; host < rounds_->host_count(); ++host) {
+    for (int host = rounds_.me() + 1; host < rounds_.host_count(); ++host) {
         Probed& each = link(host);
         if (each.waiting) {
             continue;
@@ -172,7 +183,7 @@ void InBandSource::ping_who_is_due(double at_us) {
         if (at_us >= each.next_ping_us) {
             each.waiting = true;
             each.sent_us = now_us();
-            rounds_->send(host, Kind::ping);
+            rounds_.send(host, Kind::ping);
         } else {
             next_ping_us_ = std::min(next_ping_us_, each.next_ping_us);
         }
@@ -183,7 +194,7 @@ void InBandSource::take(const LeaderRounds::Letter& letter, double arrived_us) {
     if (letter.kind == Kind::ping) {
         ByteWriter unnoticed;
         unnoticed.real(arrived_us - looked_us_);
-        rounds_->send(letter.from, Kind::pong, std::move(unnoticed).take());
+        rounds_.send(letter.from, Kind::pong, std::move(unnoticed).take());
     } else {
         double unnoticed_us = 0;
         ByteReader(letter.body).real(unnoticed_us);
@@ -207,14 +218,12 @@ void InBandSource::take_pong(int host, double arrived_us, double unnoticed_us) {
     const double period_us = estimated ? tree_period_us_ : probed.period_us;
     probed.next_ping_us = first && estimated ? arrived_us : std::max(arrived_us, probed.sent_us + period_us);
     next_ping_us_ = std::min(next_ping_us_, probed.next_ping_us);
-    if (latency_us && *latency_us != rounds_->believed_us(host)) {
-        rounds_->announce(host, *latency_us);
+    if (latency_us && *latency_us != rounds_.believed_us(host)) {
+        rounds_.announce(host, *latency_us);
     }
 }
 
 namespace {
-
-using Kind = LeaderRounds::Kind;
 
 // What a single look at a link can tell from its noise. Only a threshold of 0, which asks for every
 // difference, gets more.
@@ -224,7 +233,6 @@ constexpr double noticeable_us = 500;
 // link the noise of the hosts is most of what one shows, and more of them cost nothing while longer links are measured.
 constexpr int first_round_trips = 3, round_trips = 2, times_more_if_short = 4;
 constexpr double short_round_trip_us = 20'000;
-constexpr double never_us = std::numeric_limits<double>::infinity();
 
 bool changed(const std::optional<double>& before_us, double after_us, const std::optional<double>& threshold_percent) {
     if (!before_us || !std::isfinite(*before_us) || !std::isfinite(after_us)) {
@@ -235,22 +243,12 @@ bool changed(const std::optional<double>& before_us, double after_us, const std:
     return by_us > *before_us * percent / 100 && (percent == 0 || by_us > noticeable_us);
 }
 
-Leaders leaders_of(const Members& members) {
-    Leaders leaders;
-    leaders.my_host = members.placement->host_of(members.my_rank);
-    for (int host = 0; host < members.host_count(); ++host) {
-        const int leader = members.placement->ranks_of(host).front();
-        leaders.rank_of_host.push_back(members.twin_rank_of[static_cast<std::size_t>(leader)]);
-    }
-    return leaders;
-}
-
 }  // namespace
 
 SynchronousAdaptation::SynchronousAdaptation(MPI_Comm twin, int tag, const Members& members, const Settings& settings)
     : threshold_percent_(settings.change_threshold_percent), timeout_us_(1000.0 * settings.probe_timeout_ms) {
     if (members.placement->position_of(members.my_rank) == 0) {
-        rounds_.emplace(twin, tag, leaders_of(members));
+        rounds_.emplace(twin, tag, *members.placement, members.my_rank, members.twin_rank_of);
         links_.resize(static_cast<std::size_t>(rounds_->host_count()));
         said_.resize(links_.size());
     }
@@ -295,8 +293,8 @@ void SynchronousAdaptation::measure_links() {
     const int first = rounds_->me() + 1, end = rounds_->host_count();
     for (int host = first; host < end; ++host) {
         const bool has_come = said(host).newest[come] >= check_;
-        link(host) = {check_ == 1 ? first_round_trips : round_trips, 0, never_us,
-                      has_come ? now_us() + timeout_us_ : never_us};
+        link(host) = {check_ == 1 ? first_round_trips : round_trips, 0, infinite,
+                      has_come ? now_us() + timeout_us_ : infinite};
         ping(host);
     }
     wait_until([this] {

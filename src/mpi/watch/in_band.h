@@ -31,14 +31,6 @@ namespace mutirao::mpi {
 // The rounds in which hosts adapt their spanning tree (core/spanning_tree/rounds.h), over MPI messages between the
 // ranks that lead hosts. MPI keeps the order between two ranks, and its channels work from the start.
 
-/// One rank of each host.
-struct Leaders {
-    int my_host = 0;
-    std::vector<int> rank_of_host;
-
-    int count() const { return static_cast<int>(rank_of_host.size()); }
-};
-
 class LeaderRounds {
   public:
     enum class Kind : std::uint8_t { ping, pong, rounds, mark };
@@ -48,11 +40,13 @@ class LeaderRounds {
         std::vector<std::byte> body;
     };
 
-    /// For leaders only. Nothing is known yet.
-    LeaderRounds(MPI_Comm comm, int tag, Leaders leaders);
+    /// For leaders only, the first ranks of their hosts. Nothing is known yet. twin_rank_of: by rank of `placement`;
+    /// empty: the same.
+    LeaderRounds(MPI_Comm twin, int tag, const Placement& placement, int my_rank,
+                 std::span<const int> twin_rank_of = {});
 
-    int me() const { return leaders_.my_host; }
-    int host_count() const { return leaders_.count(); }
+    int me() const { return me_; }
+    int host_count() const { return static_cast<int>(leader_of_host_.size()); }
     const Rounds& rounds() const { return rounds_; }
     /// Of the link to a higher host, one way; nothing: it was never announced.
     std::optional<double> believed_us(int host) const;
@@ -74,7 +68,8 @@ class LeaderRounds {
     void tell_news(int host);
     void post(int host, Kind kind, std::span<const std::byte> body);
 
-    const Leaders leaders_;
+    const int me_;
+    const std::vector<int> leader_of_host_;  ///< ranks of the twin
     Post post_;
     Rounds rounds_;
     agent::NewsBatches news_;  ///< until there is nothing more to be heard, or anything else is sent to that host
@@ -86,17 +81,11 @@ bool wants_in_band(const Settings& settings);
 
 class InBandSource final : public NetworkSource, public Background {
   public:
-    /// Nothing is known yet. Ranks that lead no host take no part, and learn
-    /// nothing.
+    /// On the ranks that lead a host. Nothing is known yet.
     InBandSource(MPI_Comm twin, int tag, const World& world, const Settings& settings);
 
     std::optional<NetworkView> newer_than(std::uint64_t seen) override;
-    bool readable_here() const override { return rounds_.has_value(); }
-    std::string about() const override {
-        return readable_here() ? "this rank watches the network inside its calls"
-                        : "whose first rank watches the network inside its calls";
-    }
-    Background* background() override { return readable_here() ? this : nullptr; }
+    Background* background() override { return this; }
     void progress() override;
 
   private:
@@ -118,7 +107,7 @@ class InBandSource final : public NetworkSource, public Background {
 
     const double tree_period_us_;
     std::mutex mutex_;
-    std::optional<LeaderRounds> rounds_;  ///< leaders only
+    LeaderRounds rounds_;
     std::vector<Probed> links_;  ///< by host; of those up to this one unused
     std::uint64_t tree_of_ = 0;  ///< view().changes whose tree the periods fit
     double next_ping_us_ = 0;    ///< the earliest

@@ -32,11 +32,8 @@ class NetworkSource {
     /// Nothing, too, while there is nobody to ask.
     virtual std::optional<NetworkView> newer_than(std::uint64_t seen) = 0;
 
-    /// Whether newer_than() ever tells this process anything.
-    virtual bool readable_here() const { return true; }
-
     /// Who watches the network for this process, said after "on host 1, ".
-    virtual std::string about() const = 0;
+    virtual std::string about() const { return "where it is watched inside calls"; }
 
     /// A message came from another host no slower than the path to here allows. Does not block.
     virtual void saw(int /*host*/, double /*bytes_per_us*/) {}
@@ -81,6 +78,8 @@ class Lookout {
             const SocketLimits& sockets)
         : source_(std::move(source)), here_(here), settings_(settings),
           sockets_(sockets) {}
+
+    NetworkSource& source() const { return *source_; }
 
     /// The newest, if that is not the one with the number `seen`. hosts[h]: the source's number of host h; named_sites[h]:
     /// its site, always the same for the same hosts.

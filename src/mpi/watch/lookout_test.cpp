@@ -26,7 +26,6 @@ class TwoSites final : public NetworkSource {
     std::optional<NetworkView> newer_than(std::uint64_t seen) override {
         return view_.changes == seen ? std::nullopt : std::optional(view_);
     }
-    std::string about() const override { return {}; }
 
   private:
     NetworkView view_;
