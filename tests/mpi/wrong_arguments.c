@@ -2,6 +2,17 @@
  * see. Mistakes that all ranks make at once are in wrong_collectives.c. */
 #include "checked.h"
 
+/* MPICH finds it out, and asks the handler of MPI_COMM_WORLD where nobody gave MPI_COMM_SELF one. */
+static void call_on_freed_communicator(void) {
+#ifdef MPICH_VERSION
+    MPI_Comm communicator, freed;
+    MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
+    freed = communicator;
+    MPI_Comm_free(&communicator);
+    expect(MPI_Barrier(freed) != MPI_SUCCESS, "no error on a freed communicator", 0);
+#endif
+}
+
 int main(int argc, char** argv) {
     int value = 0;
     begin(&argc, &argv);
@@ -15,6 +26,7 @@ int main(int argc, char** argv) {
         broadcast_checked(MPI_COMM_WORLD, time % world_size, 5, time);
     }
     broadcasts_checked(MPI_COMM_WORLD, 20);
+    call_on_freed_communicator();
     end("");
     return 0;
 }

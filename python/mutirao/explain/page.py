@@ -40,11 +40,7 @@ def _lines(lines: Iterable[str]) -> str:
 def _verdict(total: Total) -> str:
     if not total.own_calls:
         return "<strong>The MPI library took all calls.</strong>"
-    if total.own_calls == total.probe_calls:
-        return f"<strong>The MPI library took all calls but those on probe.</strong> {escape(total.tried_out)}."
-    probes = f", {total.probe_calls:,} of them on probe" if total.probe_calls else ""
-    return (f"<strong>mutirao: {escape(total.verdict)}.</strong> {counted(total.own_calls, 'call')} ran by"
-            f" algorithms of mutirao’s{probes}.{_net(total)}")
+    return f"<strong>mutirao: {escape(total.verdict)}</strong>{escape(total.line.removeprefix(total.verdict))}.{_net(total)}"
 
 
 def _net(total: Total) -> str:

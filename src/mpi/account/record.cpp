@@ -53,7 +53,7 @@ std::uint64_t own_calls(const ClassRecord& of_class) {
 std::uint64_t probe_calls(const ClassRecord& of_class) {
     std::uint64_t calls = 0;
     for (const RulingRecord& ruling : of_class.rulings) {
-        calls += ruling.probe_calls;
+        calls += as_of_now(ruling.probe_calls);
     }
     return calls;
 }
@@ -163,8 +163,8 @@ void Sums::add(const Record& record) {
             compared = true;
             account.add(*of_class.account);
         }
-        if (of_class.native_calls > most_native) {
-            most_native = of_class.native_calls;
+        if (const std::uint64_t natively = as_of_now(of_class.native_calls); natively > most_native) {
+            most_native = natively;
             why_native = why_ruled_native(record, of_class);
         }
     }

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "core/text/units.h"
 #include "mpi/base/environment.h"
@@ -103,38 +104,34 @@ std::string with_error(double value, double error) {
     return text;
 }
 
-/// Against the MPI library's own, net of what mutirao cost.
-std::string verdict(const Sums& sums, double cost_us) {
-    const Account& account = sums.account;
+/// Why nothing can be said; empty: something can.
+std::string why_unknown(const Sums& sums) {
     constexpr double most_unknown_share = 0.1;
-    const std::uint64_t ruled = sums.own_calls - sums.probe_calls;
-    if (!sums.compared || account.took_us <= 0) {
-        return "whether it saved time is not known: nothing was compared with the MPI library's own";
-    }
-    if (static_cast<double>(account.unknown_calls) > most_unknown_share * static_cast<double>(ruled)) {
-        return "whether it saved time is not known: of " + std::to_string(account.unknown_calls) +
-               " calls nothing says what the MPI library's own would have taken";
-    }
-    const double net_us = account.net_us() - cost_us;
-    const double error = account.error_us / account.took_us;
-    const double ratio = 1 + net_us / account.took_us;
-    constexpr double least_error = 0.005;
-    if (std::abs(ratio - 1) <= std::max(error, least_error)) {
-        return "as fast as the MPI library's own";
-    }
-    const std::string measured = " (measured, net of what it cost)";
-    return ratio > 1 ? with_error(ratio, std::max(error, least_error)) + " times faster in collectives, " +
-                           short_duration(net_us) + " saved on each rank" + measured
-                     : short_duration(-net_us) + " slower on each rank" + measured;
+    const double ruled_calls = static_cast<double>(sums.own_calls - sums.probe_calls);
+    if (!sums.compared || sums.account.took_us <= 0) return "nothing was compared with the MPI library's own";
+    if (static_cast<double>(sums.account.unknown_calls) <= most_unknown_share * ruled_calls) return {};
+    return "of " + std::to_string(sums.account.unknown_calls) +
+           " calls nothing says what the MPI library's own would have taken";
 }
 
-std::string what_ran(const Sums& sums, double cost_us) {
+std::string verdict_of(const Total& total) {
+    if (!total.net_us) return "whether it saved time is not known: " + why_unknown(total.sums);
+    const std::optional<bool> faster = total.faster();
+    if (!faster) return "as fast as the MPI library's own";
+    const double took_us = total.sums.account.took_us;
+    return (*faster ? with_error(1 + *total.net_us / took_us, total.error_us / took_us) + " times faster in collectives, " +
+                          short_duration(*total.net_us) + " saved"
+                    : short_duration(-*total.net_us) + " slower") +
+           " on each rank (measured, net of what it cost)";
+}
+
+std::string what_ran(const Sums& sums, const std::string& verdict) {
     const std::string why = !sums.enabled           ? "switched off by the setting enabled"
                             : sums.why_native.empty() ? "their messages were empty"
                                                       : sums.why_native;
     const std::string of_all = " of " + counted(sums.calls, "collective call");
     if (sums.own_calls > sums.probe_calls) {
-        return verdict(sums, cost_us) + "; " + std::to_string(sums.own_calls) + of_all + " ran by its algorithms" +
+        return verdict + "; " + std::to_string(sums.own_calls) + of_all + " ran by its algorithms" +
                (sums.probe_calls > 0 ? ", " + std::to_string(sums.probe_calls) + " of them on probe" : "");
     }
     if (sums.own_calls > 0) {
@@ -164,10 +161,25 @@ std::string line_of(const ShapeClass& shapes, const ClassRecord& of_class) {
 
 }  // namespace
 
-std::string summary(const Sums& sums, double start_ms) {
-    std::string line = "mutirao: " + what_ran(sums, 1000 * (start_ms + sums.waited_ms)) + "; its start took " + short_duration(1000 * start_ms);
+Total::Total(Sums all, double start) : sums(std::move(all)), start_ms(start) {
+    constexpr double least_error = 0.005;  // of what calls took
+    const Account& account = sums.account;
+    if (why_unknown(sums).empty()) {
+        net_us = account.net_us() - 1000 * (start_ms + sums.waited_ms);
+        error_us = std::max(account.error_us, least_error * account.took_us);
+    }
+    verdict = verdict_of(*this);
+    what_ran = mpi::what_ran(sums, verdict);
+}
+
+std::optional<bool> Total::faster() const {
+    return net_us && std::abs(*net_us) > error_us ? std::optional(*net_us > 0) : std::nullopt;
+}
+
+std::string Total::line() const {
+    std::string line = "mutirao: " + what_ran + "; its start took " + short_duration(1000 * start_ms);
     if (sums.waited_ms > 0) {
-        line += ", and calls waited " + short_duration(1000 * sums.waited_ms) + " for it";
+        line += ", and calls waited " + short_duration(waited_us()) + " for it";
     }
     if (sums.forgotten_communicators > 0) {
         line += "; of " + counted(sums.forgotten_communicators, "communicator") + " only the sums are kept";
@@ -175,10 +187,7 @@ std::string summary(const Sums& sums, double start_ms) {
     return line + "\n";
 }
 
-std::string summary(const Job* job) {
-    if (job == nullptr) {
-        return "mutirao: the MPI library took all calls: " + Job::why_native() + "\n";
-    }
+Total total_of(const Job& job) {
     Records& all = records();
     const std::lock_guard lock(all.mutex);
     Sums sums = all.forgotten;
@@ -187,8 +196,12 @@ std::string summary(const Job* job) {
         const std::lock_guard record_lock(record->mutex);
         sums.add(*record);
     }
-    const StartCost& cost = job->start_cost();
-    return summary(sums, cost.sum_ms());
+    return {std::move(sums), job.start_cost().sum_ms()};
+}
+
+std::string summary(const Job* job) {
+    return job != nullptr ? total_of(*job).line()
+                          : "mutirao: the MPI library took all calls: " + Job::why_native() + "\n";
 }
 
 std::string explanation(const Record& record) {

@@ -1,6 +1,7 @@
 // The report of one run, from which `mutirao explain` and the studies read.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "mpi/account/record.h"
@@ -26,16 +27,30 @@ std::string report_json(const Job* job, bool running);
 /// whose MPI_Init was not seen makes that its report is written when the process ends.
 void note_native_call();
 
-// What the setting `summary` prints at the end of a program, in one line: how much faster or slower its collectives
-// were than the MPI library's own, as far as that was measured, net of all that mutirao cost; how many calls ran by
-// its algorithms; where none did, why. The setting `explain` adds a line for each kind of call.
+/// What all communicators come to against the MPI library's own, net of all that mutirao cost, on each rank; said so
+/// by the setting `summary` at the end of a program, by the report and by `mutirao explain`.
+struct Total {
+    Sums sums;
+    double start_ms = 0;  ///< what it took of the program's time
+    std::optional<double> net_us{};  ///< saved; nothing: not known
+    double error_us = 0;             ///< of that
+    std::string verdict{};           ///< how much faster or slower collectives were, as far as that was measured
+    std::string what_ran{};          ///< the verdict, and how many calls ran by what; where all were native, why
 
-/// Of all communicators. `job`: null where the MPI library took all calls, or MPI_Init was not seen.
+    Total(Sums all, double start_ms);
+    double waited_us() const { return 1000 * sums.waited_ms; }
+    /// Nothing: as fast, or not known.
+    std::optional<bool> faster() const;
+    std::string line() const;
+};
+
+/// Of all communicators.
+Total total_of(const Job& job);
+
+/// The line of the setting `summary`. `job`: null where the MPI library took all calls, or MPI_Init was not seen.
 std::string summary(const Job* job);
 
-/// `start_ms`: what MPI_Init took longer.
-std::string summary(const Sums& sums, double start_ms);
-
+/// The same, and a line for each kind of call.
 std::string explanation(const Job* job);
 
 /// Of one communicator; `record` is locked.

@@ -274,17 +274,22 @@ void put_record(JsonWriter& json, Record& record) {
     json.end_object();
 }
 
-void put_forgotten(JsonWriter& json, const Sums& sums) {
+void put_total(JsonWriter& json, const Total& total) {
+    const Sums& sums = total.sums;
     json.member("forgotten_communicators", sums.forgotten_communicators);
-    if (sums.forgotten_communicators == 0) {
-        return;
-    }
-    json.key("forgotten").begin_object().member("calls", sums.calls).member("own_calls", sums.own_calls);
-    json.member("probe_calls", sums.probe_calls).member("waited_ms", sums.waited_ms);
+    json.key("total").begin_object().member("calls", sums.calls).member("own_calls", sums.own_calls);
+    json.member("probe_calls", sums.probe_calls).member("start_us", 1000 * total.start_ms);
+    json.member("waited_us", total.waited_us());
     if (sums.compared) {
         put_account(json, sums.account);
     }
-    json.end_object();
+    if (total.net_us) {
+        json.member("net_us", *total.net_us).member("error_us", total.error_us);
+    }
+    if (const auto faster = total.faster()) {
+        json.member("faster", *faster);
+    }
+    json.member("verdict", total.verdict).member("line", total.what_ran).end_object();
 }
 
 }  // namespace
@@ -298,13 +303,13 @@ std::string report_json(const Job* job, bool running) {
     json.member("program", command_line()).member("written", now_as_text());
     put_start(json, job);
     std::list<std::shared_ptr<Record>> kept;
-    Sums forgotten;
     {
         const std::lock_guard lock(records().mutex);
         kept = records().kept;
-        forgotten = records().forgotten;
     }
-    put_forgotten(json, forgotten);
+    if (job != nullptr) {
+        put_total(json, total_of(*job));
+    }
     json.list("communicators", kept, [&](const auto& record) { put_record(json, *record); }).end_object();
     return json.take() + '\n';
 }

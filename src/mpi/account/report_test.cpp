@@ -62,7 +62,7 @@ void fill(Record& record, std::vector<RulingRecord> rulings, int hosts = 2) {
 std::string line_of(const Record& record) {
     Sums sums;
     sums.add(record);
-    return summary(sums, 3.25);
+    return Total(std::move(sums), 3.25).line();
 }
 
 Account& account_of(Record& record) { return record.classes.begin()->second.account.emplace(); }
@@ -94,9 +94,16 @@ TEST(Summary, SaysWhatIsKnown) {
     const std::pair<std::optional<Account>, std::string> verdicts[] = {
         {Account{.took_us = 200'000, .saved_us = 1000, .error_us = 500, .probes_us = 17'750},
          "20.0 ms slower on each rank (measured, net of what it cost)"},
+        {Account{.took_us = 200'000, .saved_us = 383'250, .error_us = 28'000},
+         "2.9 ± 0.1 times faster in collectives, 380.0 ms saved on each rank (measured, net of what it cost)"},
+        {Account{.took_us = 200'000, .saved_us = 3250, .probes_us = -10'000},
+         "1.05 ± 0.01 times faster in collectives, 10.0 ms saved on each rank (measured, net of what it cost)"},
         {Account{.took_us = 200'000, .saved_us = 8000, .error_us = 7000}, "as fast as the MPI library's own"},
-        {std::nullopt,
-         "whether it saved time is not known: nothing was compared with the MPI library's own"},
+        {Account{.took_us = 200'000, .saved_us = 4000}, "as fast as the MPI library's own"},
+        {std::nullopt, "whether it saved time is not known: nothing was compared with the MPI library's own"},
+        {Account{}, "whether it saved time is not known: nothing was compared with the MPI library's own"},
+        {Account{.took_us = 200'000, .saved_us = 43'250, .error_us = 2000, .unknown_calls = 10},
+         "1.20 ± 0.01 times faster in collectives, 40.0 ms saved on each rank (measured, net of what it cost)"},
         {Account{.took_us = 200'000, .saved_us = 150'000, .error_us = 5000, .unknown_calls = 60},
          "whether it saved time is not known: of 60 calls nothing says what the MPI library's own would have taken"}};
     for (const auto& [account, verdict] : verdicts) {
@@ -139,7 +146,7 @@ TEST(Summary, SaysWhyTheMpiLibraryTookThem) {
     EXPECT_EQ(line_of(alone),
               "mutirao: all collective calls ran natively, by the MPI library: one rank; its start took "
               "3.25 ms\n");
-    EXPECT_EQ(summary(Sums{}, 3.25),
+    EXPECT_EQ(Total(Sums{}, 3.25).line(),
               "mutirao: the program made no collective call that mutirao handles; its start took 3.25 ms\n");
 }
 

@@ -905,24 +905,26 @@ int communicator_key() {
     return key;
 }
 
-Communicator* find_attribute(MPI_Comm comm) {
+/// Nothing where the program has freed `comm`; null where there was no call on it yet.
+std::optional<Communicator*> find_attribute(MPI_Comm comm) {
     void* attribute = nullptr;
     int found = 0;
-    PMPI_Comm_get_attr(comm, communicator_key(), &attribute, &found);
+    if (PMPI_Comm_get_attr(comm, communicator_key(), &attribute, &found) != MPI_SUCCESS) return std::nullopt;
     return found != 0 ? static_cast<Communicator*>(attribute) : nullptr;
 }
 
-Communicator& look_up(MPI_Comm comm, Job& job) {
-    if (Communicator* const known = find_attribute(comm)) {
-        return *known;
+Communicator* look_up(MPI_Comm comm, Job& job) {
+    const std::optional<Communicator*> known = find_attribute(comm);
+    if (!known || *known != nullptr) {
+        return known.value_or(nullptr);
     }
     auto made = std::make_unique<Communicator>(comm, job);
-    Communicator& communicator = *made;
+    Communicator* const communicator = made.get();
     {
         const std::lock_guard lock(living().mutex);
-        living().all.emplace(&communicator, std::move(made));
+        living().all.emplace(communicator, std::move(made));
     }
-    PMPI_Comm_set_attr(comm, communicator_key(), &communicator);
+    PMPI_Comm_set_attr(comm, communicator_key(), communicator);
     return communicator;
 }
 
@@ -931,18 +933,22 @@ Communicator& look_up(MPI_Comm comm, Job& job) {
 constinit thread_local RecentCommunicator RecentCommunicator::places[place_count]
     __attribute__((tls_model("initial-exec"))) = {};
 
-Communicator& communicator_of(MPI_Comm comm, Job& job) {
+Communicator* communicator_of(MPI_Comm comm, Job& job) {
     RecentCommunicator* recent = RecentCommunicator::find(comm);
     if (recent == nullptr) {
         const std::uint64_t now = RecentCommunicator::current.load(std::memory_order_relaxed);
-        recent = &RecentCommunicator::add({comm, &look_up(comm, job), now, false});
+        Communicator* const found = look_up(comm, job);
+        if (found == nullptr) {
+            return nullptr;
+        }
+        recent = &RecentCommunicator::add({comm, found, now, false});
     }
     recent->native = recent->communicator->is_native();
-    return *recent->communicator;
+    return recent->communicator;
 }
 
 void free_communicator(MPI_Comm comm) {
-    if (Communicator* const known = find_attribute(comm)) {
+    if (Communicator* const known = find_attribute(comm).value_or(nullptr)) {
         known->give_up();
     }
 }

@@ -294,8 +294,9 @@ struct RecentCommunicator {
         __attribute__((tls_model("initial-exec")));
 };
 
-/// Made at the communicator's first call; lives until the program frees it, or MPI ends.
-Communicator& communicator_of(MPI_Comm comm, Job& job);
+/// Made at the communicator's first call; lives until the program frees it, or MPI ends. Null: the program has freed it,
+/// which is for the MPI library to say.
+Communicator* communicator_of(MPI_Comm comm, Job& job);
 
 /// When the program frees it. MPI may call back for the attribute much later: MPICH when the last request
 /// on the communicator ends, ours too.

@@ -187,7 +187,9 @@ int duplicate_nonblocking(Native native, Comm comm, Arguments... arguments) {
     Job* const job = Job::current();
     if (guard.outermost() && job != nullptr && MPI_Comm(comm) != MPI_COMM_NULL) {
         try {
-            communicator_of(comm, *job).agree_no_more();
+            if (Communicator* const known = communicator_of(comm, *job)) {
+                known->agree_no_more();
+            }
         } catch (const std::exception&) {
             return raise_on(comm, MPI_ERR_NO_MEM);
         }
@@ -304,10 +306,11 @@ struct Collective {
         }
         const CallWords call = words(arguments...);  // while its types are what they are
         try {
-            Communicator& communicator = communicator_of(comm, *job);
-            if (communicator.is_native()) {
+            Communicator* const known = communicator_of(comm, *job);
+            if (known == nullptr || known->is_native()) {
                 return {native(arguments...), false};
             }
+            Communicator& communicator = *known;
             const Place here{job->quiet(), communicator.my_rank(), communicator.rank_count()};
             const std::optional<Binding> binding = ours(here, arguments...);
             if (!binding || is_too_long(binding->shape, here.size)) {

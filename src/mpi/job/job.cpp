@@ -348,9 +348,9 @@ bool knows_bandwidth(const NetworkView& view) {
 }  // namespace
 
 // The communicator of this rank alone is made here, without a message: in a later call threads of several ranks, which
-// make communicators of their own, could wait for each other.
+// make communicators of their own, could wait for each other. MPI_COMM_SELF keeps the handler that nobody set: with any,
+// MPICH would no longer ask that of MPI_COMM_WORLD about errors of no communicator.
 Job::Job(double init_ms) : my_rank_(rank_in(MPI_COMM_WORLD)), init_us_(1000 * init_ms) {
-    const ErrorsReturned errors_returned(MPI_COMM_SELF);
     if (PMPI_Comm_create(MPI_COMM_SELF, Group(MPI_COMM_SELF), &quiet_) == MPI_SUCCESS) {
         PMPI_Comm_set_errhandler(quiet_, MPI_ERRORS_RETURN);
     } else {
