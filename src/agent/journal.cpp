@@ -97,7 +97,7 @@ void Journal::measured(std::string_view sensor, int other, double value) {
 void Journal::measured_latency(int other, double latency_us) {
     std::deque<double>& recent = recent_[static_cast<std::size_t>(other)];
     recent.push_back(latency_us);
-    if (recent.size() > LinkStatus::most_recent) recent.pop_front();
+    if (recent.size() > most_recent) recent.pop_front();
     measured("latency_us", other, latency_us);
 }
 
@@ -106,11 +106,6 @@ void Journal::event(std::string text) {
     series_.event(time_s, text);
     events_.push_back({time_s, std::move(text)});
     if (events_.size() > most_events) events_.pop_front();
-}
-
-std::vector<double> Journal::recent_us(int other) const {
-    const std::deque<double>& recent = recent_[static_cast<std::size_t>(other)];
-    return {recent.begin(), recent.end()};
 }
 
 }  // namespace mutirao::agent

@@ -160,9 +160,10 @@ std::optional<Version> ViewReader::complete() const {
     return both ? std::optional(std::move(both->version)) : std::nullopt;
 }
 
-std::optional<Status> ViewReader::status() const {
+std::optional<std::string> ViewReader::status() const {
     const auto bytes = mapping_->status().read();
-    return bytes ? decode_status(*bytes) : std::nullopt;
+    if (!bytes) return std::nullopt;
+    return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
 }
 
 int ViewReader::self() const { return mapping_->head().self; }
@@ -181,7 +182,7 @@ constexpr const char* folder = "/dev/shm";
 constexpr int most_tries = 100;
 
 std::size_t most_status_bytes(int host_count) {
-    return 64 * 1024 + static_cast<std::size_t>(host_count) * 512;
+    return 64 * 1024 + static_cast<std::size_t>(host_count) * 1024;
 }
 
 SectionPlace place_section(std::size_t& end_bytes, std::size_t most_bytes) {
@@ -349,7 +350,9 @@ void Segment::publish(const NetworkView& view, const Version& version) {
         mapping_->head().changes.fetch_add(1, std::memory_order_release);
 }
 
-void Segment::publish(const Status& status) { mapping_->status().write(encode(status)); }
+void Segment::publish(std::string_view status) {
+    mapping_->status().write(std::as_bytes(std::span(status)));
+}
 
 ViewReader Segment::reader() const { return ViewReader(mapping_); }
 

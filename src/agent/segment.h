@@ -13,9 +13,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "agent/status.h"
 #include "agent/system.h"
 #include "core/spanning_tree/rounds.h"
 
@@ -41,8 +41,8 @@ class ViewReader {
     std::optional<NetworkView> read() const;
     /// The last complete version of the tree, with the weights for which it is minimal.
     std::optional<Version> complete() const;
-    /// What people look at; written once a second.
-    std::optional<Status> status() const;
+    /// What people look at, as JSON; written once a second.
+    std::optional<std::string> status() const;
 
     /// This host's number, and which job or host file the numbers belong to.
     int self() const;
@@ -87,7 +87,7 @@ class Segment {
     ~Segment();
 
     void publish(const NetworkView& view, const Version& version);
-    void publish(const Status& status);
+    void publish(std::string_view status);
     /// Readers see that no more will come.
     void end();
     /// For this process: the same memory.
@@ -124,7 +124,7 @@ struct SectionPlace {
 
 struct SegmentHead {
     static constexpr std::uint64_t right_magic = 0x6f61726974756d00;
-    static constexpr std::uint32_t right_layout = 2;
+    static constexpr std::uint32_t right_layout = 3;
 
     std::uint64_t magic = right_magic;
     std::uint32_t layout = right_layout;

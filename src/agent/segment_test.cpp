@@ -85,6 +85,9 @@ TEST(Segment, WhatIsPublishedIsRead) {
     const auto reader = ViewReader::attach(what.name);
     ASSERT_TRUE(reader);
     EXPECT_FALSE(reader->read());
+    EXPECT_FALSE(reader->status());
+    segment->publish("{}");
+    EXPECT_EQ(reader->status(), "{}");
     NetworkView view = view_of(3, 5);
     view.latency_us[1] = infinite;
     const std::uint64_t before = reader->changes();
@@ -101,21 +104,6 @@ TEST(Segment, WhatIsPublishedIsRead) {
     EXPECT_TRUE(reader->gone());
     EXPECT_EQ(reader->read(), view);
     EXPECT_FALSE(ViewReader::attach(what.name));
-}
-
-TEST(Segment, AStatusComesBackAsItWas) {
-    Status status;
-    status.time_s = 1.5;
-    status.series_stopped = "disk full";
-    status.links.resize(3);
-    status.links[0] = {true, true, infinite, ForecastStatus{1, 2, "mean"}, {}, {}, {1, 2, 3}};
-    status.events = {{2.5, "something"}, {3.5, ""}};
-    status.sensors = {{"free_disk_bytes", 7, {}}};
-    status.counters[Count::versions] = 12;
-    const std::vector<std::byte> bytes = encode(status);
-    EXPECT_EQ(decode_status(bytes), status);
-    for (std::size_t size = 0; size < bytes.size(); ++size)
-        EXPECT_FALSE(decode_status(std::span(bytes).first(size)));
 }
 
 TEST(Segment, ASecondAgentStepsAside) {

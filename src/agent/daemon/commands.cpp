@@ -207,53 +207,6 @@ void put_matrix(JsonWriter& json, const char* name, const std::vector<double>& m
     json.end_array();
 }
 
-void put_forecast(JsonWriter& json, const char* name, const std::optional<ForecastStatus>& forecast) {
-    json.key(name);
-    if (!forecast) {
-        json.null();
-        return;
-    }
-    json.begin_object()
-        .member("value", forecast->value)
-        .member("error", forecast->error)
-        .member("forecaster", forecast->forecaster)
-        .end_object();
-}
-
-void put_link(JsonWriter& json, int host, const LinkStatus& link) {
-    json.begin_object().member("host", host).member("channel_up", link.channel_up);
-    json.member("over_tcp", link.over_tcp);
-    json.member("announced_us", link.announced_us);
-    put_forecast(json, "latency_us", link.latency_us);
-    put_forecast(json, "bandwidth_bytes_per_us", link.bandwidth_bytes_per_us);
-    put_forecast(json, "tcp_connect_us", link.connect_us);
-    json.member("recent_us", link.recent_us).end_object();
-}
-
-void put_status(JsonWriter& json, const Status& status, int self) {
-    json.begin_object()
-        .member("time_s", status.time_s)
-        .member("started_s", status.started_s)
-        .member("processor_s", status.processor_s)
-        .member("resident_bytes", status.resident_bytes)
-        .member("series_stopped", status.series_stopped);
-    json.key("links").begin_array();
-    for (int host = 0; host < static_cast<int>(status.links.size()); ++host)
-        if (host != self) put_link(json, host, status.links[static_cast<std::size_t>(host)]);
-    json.end_array().list("events", status.events, [&](const EventStatus& event) {
-        json.begin_object().member("time_s", event.time_s).member("text", event.text).end_object();
-    });
-    json.list("sensors", status.sensors, [&](const SensorStatus& sensor) {
-        json.begin_object().member("name", sensor.name).member("value", sensor.value);
-        put_forecast(json, "forecast", sensor.forecast);
-        json.end_object();
-    });
-    json.key("counters").begin_object();
-    for (std::size_t i = 0; i < count_names.size(); ++i)
-        json.member(count_names[i], status.counters.all()[i]);
-    json.end_object().end_object();
-}
-
 void put_network(JsonWriter& json, const NetworkView& view) {
     json.begin_object()
         .member("unknown_links", view.unknown_links)
@@ -302,8 +255,7 @@ std::string dump_json(const std::string& name, const ViewReader& reader) {
     part("network", reader.read(), [&](const NetworkView& view) { put_network(json, view); });
     part("complete", reader.complete(),
          [&](const Version& version) { put_complete(json, version); });
-    part("status", reader.status(),
-         [&](const Status& status) { put_status(json, status, reader.self()); });
+    part("status", reader.status(), [&](const std::string& status) { json.json(status); });
     json.end_object();
     return json.take();
 }
@@ -335,17 +287,10 @@ ViewReader attach_or_fail(const std::string& name) {
 
 void print_summary(const std::string& name, const ViewReader& reader, std::ostream& out) {
     const auto view = reader.read();
-    const auto status = reader.status();
     out << name << ": host " << reader.self() << " of " << reader.host_count() << ", pid "
         << reader.pid();
     if (view) out << ", version " << view->version << ", " << view->tree.size() << " tree links";
     if (view && view->unknown_links > 0) out << ", " << view->unknown_links << " links unknown";
-    if (status) {
-        const auto up = std::count_if(status->links.begin(), status->links.end(),
-                                      [](const LinkStatus& link) { return link.channel_up; });
-        out << ", " << up << " channels";
-        if (!status->series_stopped.empty()) out << ", series stopped: " << status->series_stopped;
-    }
     out << "\n";
 }
 

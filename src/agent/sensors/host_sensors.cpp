@@ -10,6 +10,7 @@
 #include <cstring>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "agent/system.h"
@@ -40,11 +41,11 @@ std::optional<Ticks> read_ticks(std::string_view columns_of_line) {
 }
 
 /// The time of all processors, by what they did.
-std::optional<SensorMemory> read_times(std::string_view text) {
+std::optional<ProcessorTimes> read_times(std::string_view text) {
     constexpr std::string_view name = "cpu ";
     const auto ticks = text.starts_with(name) ? read_ticks(text.substr(name.size())) : std::nullopt;
     if (!ticks) return std::nullopt;
-    SensorMemory times;
+    ProcessorTimes times;
     for (int column = 0; column < columns; ++column) {
         const std::uint64_t each = (*ticks)[static_cast<std::size_t>(column)];
         times.total += each;
@@ -53,24 +54,12 @@ std::optional<SensorMemory> read_times(std::string_view text) {
     return times;
 }
 
-struct HostSensor {
-    std::string_view name;
-    std::optional<double> (*read)(SensorMemory& memory);
-};
-
-constexpr std::array sensors = {
-    HostSensor{"available_processor_share", available_processor},
-    HostSensor{"free_memory_bytes", free_memory},
-    HostSensor{"free_disk_bytes", free_disk},
-};
-
 }  // namespace
 
-std::optional<double> available_processor(SensorMemory& memory) {
+std::optional<double> available_processor(ProcessorTimes& last) {
     const auto times = read_times(TextFile("/proc/stat").text());
     if (!times) return std::nullopt;
-    const SensorMemory before = memory;
-    memory = *times;
+    const ProcessorTimes before = std::exchange(last, *times);
     if (before.total == 0 || times->total <= before.total || times->busy < before.busy)
         return std::nullopt;
     const auto busy = static_cast<double>(times->busy - before.busy);
@@ -94,7 +83,7 @@ std::vector<std::int64_t> stolen_ns_in(std::string_view text) {
 
 std::vector<std::int64_t> stolen_processor_ns() { return stolen_ns_in(TextFile("/proc/stat").text()); }
 
-std::optional<double> free_memory(SensorMemory&) {
+std::optional<double> free_memory() {
     constexpr std::string_view name = "MemAvailable:";
     constexpr double bytes_per_unit = 1024;
     const TextFile file("/proc/meminfo");
@@ -109,39 +98,25 @@ std::optional<double> free_memory(SensorMemory&) {
     return static_cast<double>(units) * bytes_per_unit;
 }
 
-std::optional<double> free_disk(SensorMemory&) {
+std::optional<double> free_disk() {
     struct statvfs about{};
     if (statvfs("/tmp", &about) != 0) return std::nullopt;
     return static_cast<double>(about.f_bavail) * static_cast<double>(about.f_frsize);
 }
 
-HostSensors::HostSensors() : running_(sensors.size()) {}
-
 std::vector<HostReading> HostSensors::read() {
+    const std::pair<std::string_view, std::optional<double>> values[] = {
+        {"available_processor_share", available_processor(times_)},
+        {"free_memory_bytes", free_memory()},
+        {"free_disk_bytes", free_disk()},
+    };
     std::vector<HostReading> readings;
-    for (std::size_t i = 0; i < sensors.size(); ++i) {
-        const auto value = sensors[i].read(running_[i].memory);
+    for (const auto& [sensor, value] : values) {
         if (!value) continue;
-        running_[i].bank.measured(*value);
-        running_[i].newest = value;
-        readings.push_back({sensors[i].name, *value});
+        banks_[sensor].measured(*value);
+        readings.push_back({sensor, *value, banks_[sensor].forecast()});
     }
     return readings;
-}
-
-std::vector<SensorStatus> HostSensors::status() const {
-    std::vector<SensorStatus> all;
-    for (std::size_t i = 0; i < sensors.size(); ++i) {
-        if (!running_[i].newest) continue;
-        all.push_back({std::string(sensors[i].name), *running_[i].newest,
-                       status_of(running_[i].bank.forecast())});
-    }
-    return all;
-}
-
-std::optional<ForecastStatus> status_of(const std::optional<Forecast>& forecast) {
-    if (!forecast) return std::nullopt;
-    return ForecastStatus{forecast->value, forecast->error, std::string(forecast->forecaster)};
 }
 
 namespace {

@@ -6,11 +6,11 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
 
-#include "agent/status.h"
 #include "agent/system.h"
 #include "core/forecast/bank.h"
 #include "core/spanning_tree/rounds.h"
@@ -35,18 +35,18 @@ class TextFile {
 
 // Processor, memory and disk, in one table. Each reading goes into a bank of forecasters.
 
-/// What a sensor keeps from one reading to the next.
-struct SensorMemory {
+/// Of all processors so far.
+struct ProcessorTimes {
     std::uint64_t busy = 0;
     std::uint64_t total = 0;
 };
 
 /// Share of the processors' time that was idle since the last reading: nothing at the first.
-std::optional<double> available_processor(SensorMemory& memory);
+std::optional<double> available_processor(ProcessorTimes& last);
 /// Bytes that programs can still get without swapping.
-std::optional<double> free_memory(SensorMemory& unused);
+std::optional<double> free_memory();
 /// Bytes free to users where temporary files go.
-std::optional<double> free_disk(SensorMemory& unused);
+std::optional<double> free_disk();
 
 /// What was stolen from each processor so far, of the first twenty or so.
 std::vector<std::int64_t> stolen_processor_ns();
@@ -54,30 +54,20 @@ std::vector<std::int64_t> stolen_processor_ns();
 std::vector<std::int64_t> stolen_ns_in(std::string_view text);
 
 struct HostReading {
-    std::string_view sensor;
+    std::string_view sensor;  ///< with its unit
     double value;
+    std::optional<Forecast> forecast;
 };
 
 class HostSensors {
   public:
-    HostSensors();
-
     /// Reads all; what could not be read is left out.
     std::vector<HostReading> read();
-    std::vector<SensorStatus> status() const;
 
   private:
-    struct Running {
-        SensorMemory memory;
-        Bank bank;
-        std::optional<double> newest;
-    };
-
-    std::vector<Running> running_;  ///< as in the table
+    ProcessorTimes times_;
+    std::map<std::string_view, Bank> banks_;
 };
-
-/// As it stands in a status.
-std::optional<ForecastStatus> status_of(const std::optional<Forecast>& forecast);
 
 // How fast this host copies and adds up in one thread, and hands something from one to another: what a
 // message inside the host and the local part of a reduction cost. Takes about 2 ms, as far as the system
