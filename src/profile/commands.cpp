@@ -1,7 +1,6 @@
 #include "profile/commands.h"
 
 #include <chrono>
-#include <fstream>
 #include <optional>
 
 #include "core/text/json.h"
@@ -26,18 +25,11 @@ void describe_host(std::ostream& out) {
     out << json.take() << "\n";
 }
 
-Fabric fabric_of_network(const std::string& network_file) {
-    std::ifstream file(network_file);
-    if (!file) throw UsageError("cannot read " + network_file);
-    tool::NetworkFile read = tool::read_network(file, network_file);
-    if (!read.error.empty()) throw UsageError(read.error);
-    return describe_fabric(read.network, processor(), transport());
-}
-
 /// From the words behind FILE and MPI.
 Fabric fabric_in(const Words& words) {
     if (words.empty()) return describe_fabric(Network(1), processor(), transport());
-    if (words.size() == 1) return fabric_of_network(words.front());
+    if (words.size() == 1)
+        return describe_fabric(tool::read_network_file(words.front()).network, processor(), transport());
     const auto fabric = words.size() == 5 ? fabric_from(words) : std::nullopt;
     if (!fabric)
         throw UsageError("remember takes FILE MPI [NETWORK | HOSTS SITES LATENCIES PROCESSOR TRANSPORT]");

@@ -22,28 +22,11 @@
 
 namespace mutirao::agent {
 
+using tool::Arguments;
+using tool::Failure;
+using tool::UsageError;
+
 // `mutirao-agent run`: an agent in the foreground until a signal ends it.
-
-namespace {
-
-/// What is wrong with the line; empty: all well.
-std::string read_line(const std::string& line, std::vector<HostLine>& hosts) {
-    std::istringstream words(line.substr(0, line.find('#')));
-    HostLine host;
-    std::string port, more;
-    if (!(words >> host.host)) return "";
-    if (words >> port) {
-        host.port = number_in<std::uint16_t>(port).value_or(0);
-        if (host.port == 0) return "port '" + port + "' is not in 1..65535";
-    }
-    if (words >> more) return "'" + more + "' after the port";
-    if (std::find(hosts.begin(), hosts.end(), host) != hosts.end())
-        return host.host + " " + std::to_string(host.port) + " stands here twice";
-    hosts.push_back(std::move(host));
-    return "";
-}
-
-}  // namespace
 
 std::uint64_t HostFile::id() const {
     std::string text;
@@ -52,24 +35,22 @@ std::uint64_t HostFile::id() const {
 }
 
 HostFile read_host_file(std::istream& input, const std::string& name) {
-    HostFile file;
-    std::string line;
-    for (int number = 1; std::getline(input, line); ++number) {
-        const std::string wrong = read_line(line, file.hosts);
-        if (wrong.empty()) continue;
-        file.error = name + ":" + std::to_string(number) + ": " + wrong;
-        return file;
-    }
-    if (file.hosts.size() < 2) file.error = name + ": fewer than two hosts";
-    if (file.hosts.size() > HostSet::most_hosts) file.error = name + ": too many hosts";
-    return file;
+    std::vector<HostLine> hosts;
+    tool::read_lines(input, name, [&](const Words& words) {
+        HostLine host{words[0]};
+        if (words.size() > 1) host.port = number_in<std::uint16_t>(words[1]).value_or(0);
+        if (host.port == 0) throw UsageError("port '" + words[1] + "' is not in 1..65535");
+        if (words.size() > 2) throw UsageError("'" + words[2] + "' after the port");
+        if (std::ranges::find(hosts, host) != hosts.end())
+            throw UsageError(host.host + " " + std::to_string(host.port) + " stands here twice");
+        hosts.push_back(std::move(host));
+    });
+    if (hosts.size() < 2) throw UsageError(name + ": fewer than two hosts");
+    if (hosts.size() > HostSet::most_hosts) throw UsageError(name + ": too many hosts");
+    return {std::move(hosts)};
 }
 
 namespace {
-
-using tool::Arguments;
-using tool::Failure;
-using tool::UsageError;
 
 constexpr int longest_ms = 24 * 3600 * 1000;
 
@@ -106,9 +87,7 @@ std::string required(const Arguments& arguments, const std::string& name) {
 HostFile hosts_from(const std::string& path) {
     std::ifstream input(path);
     if (!input) throw UsageError("host file " + path + " cannot be read");
-    HostFile file = read_host_file(input, path);
-    if (!file.error.empty()) throw UsageError(file.error);
-    return file;
+    return read_host_file(input, path);
 }
 
 Key key_from(const std::string& path) {
@@ -261,9 +240,6 @@ std::string dump_json(const std::string& name, const ViewReader& reader) {
 }
 
 namespace {
-
-using tool::Arguments;
-using tool::UsageError;
 
 constexpr std::size_t longest_name = 100;
 
