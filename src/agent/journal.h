@@ -42,7 +42,7 @@ class SeriesFile {
     };
 
     void stop(std::string_view reason);
-    bool write_rows();
+    void write_rows();
 
     int host_;
     profile::Database database_;

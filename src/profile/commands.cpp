@@ -59,11 +59,10 @@ void find_fabric(const Words& words, std::ostream& out) {
     if (words.empty()) throw UsageError("find takes FILE and perhaps a fabric");
     const Fabric fabric = fabric_in({words.begin() + 1, words.end()});
     ProfileFile file(words[0], ProfileFile::Access::read, patience);
-    const Outcome begun = file.begin();
-    if (begun != Outcome::done && begun != Outcome::absent) throw Failure(file.error());
-    const auto known = begun == Outcome::done ? file.fabrics() : std::vector<KnownFabric>{};
-    if (!known) throw Failure(file.error());
-    out << find_alike(*known, fabric).value_or(0) << "\n";
+    std::int64_t id = 0;
+    const Outcome outcome = file.in_transaction([&] { id = find_alike(file.fabrics(), fabric).value_or(0); });
+    if (outcome != Outcome::done && outcome != Outcome::absent) throw Failure(file.error());
+    out << id << "\n";
 }
 
 }  // namespace
