@@ -10,10 +10,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -82,13 +82,9 @@ double processor_s() {
 
 /// From /proc/self/statm: "size resident shared ..." in pages.
 std::uint64_t resident_bytes() {
-    const TextFile file("/proc/self/statm");
-    std::string_view text = file.text();
-    text.remove_prefix(std::min(text.find(' '), text.size()));
-    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-    std::uint64_t pages = 0;
-    std::from_chars(text.data(), text.data() + text.size(), pages);
-    return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    std::uint64_t size = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> size >> resident;
+    return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace
@@ -458,20 +454,16 @@ void AgentLoop::measure_bandwidth(std::int64_t now) {
     take_seen_rates();
     const auto peer = bandwidth_.busy() ? std::nullopt : bandwidth_plan_.due(now);
     if (!peer) return;
-    if (mesh_.up(*peer)) {
-        bandwidth_plan_.asked(*peer, now);
-        carry(bandwidth_.ask(*peer, now));
-    } else {
-        bandwidth_plan_.failed(*peer, now);
-    }
+    if (!mesh_.up(*peer)) return bandwidth_plan_.ended({*peer, {}}, now);
+    bandwidth_plan_.asked(*peer, now);
+    carry(bandwidth_.ask(*peer, now));
 }
 
 void AgentLoop::end_bandwidth(std::int64_t now) {
     const auto ended = bandwidth_.take_ended();
     if (!ended) return;
-    if (ended->refused) return bandwidth_plan_.refused(ended->peer, now);
-    if (!ended->bytes_per_us) return bandwidth_plan_.failed(ended->peer, now);
-    bandwidth_plan_.measured(ended->peer, now);
+    bandwidth_plan_.ended(*ended, now);
+    if (!ended->bytes_per_us) return;
     journal_.measured("bandwidth_bytes_per_us", ended->peer, *ended->bytes_per_us);
     publish_bandwidth(ended->peer, *ended->bytes_per_us);
 }

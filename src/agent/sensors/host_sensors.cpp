@@ -1,5 +1,6 @@
 #include "agent/sensors/host_sensors.h"
 
+#include <fcntl.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -8,6 +9,8 @@
 #include <atomic>
 #include <charconv>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -17,6 +20,22 @@
 
 namespace mutirao::agent {
 namespace {
+
+/// The beginning of a small file, such as those of /proc, without streams or allocation.
+class TextFile {
+  public:
+    explicit TextFile(const char* path) {
+        const File file(open(path, O_RDONLY | O_CLOEXEC));
+        const ssize_t count = file ? read(file.number(), bytes_.data(), bytes_.size()) : 0;
+        size_ = count > 0 ? static_cast<std::size_t>(count) : 0;
+    }
+    /// Empty if it cannot be read.
+    std::string_view text() const { return {bytes_.data(), size_}; }
+
+  private:
+    std::array<char, 2048> bytes_;
+    std::size_t size_ = 0;
+};
 
 constexpr int idle_column = 3;
 constexpr int device_wait_column = 4;
@@ -84,18 +103,12 @@ std::vector<std::int64_t> stolen_ns_in(std::string_view text) {
 std::vector<std::int64_t> stolen_processor_ns() { return stolen_ns_in(TextFile("/proc/stat").text()); }
 
 std::optional<double> free_memory() {
-    constexpr std::string_view name = "MemAvailable:";
     constexpr double bytes_per_unit = 1024;
-    const TextFile file("/proc/meminfo");
-    std::string_view text = file.text();
-    const std::size_t begin = text.find(name);
-    if (begin == text.npos) return std::nullopt;
-    text.remove_prefix(begin + name.size());
-    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-    std::uint64_t units = 0;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), units);
-    if (error != std::errc{}) return std::nullopt;
-    return static_cast<double>(units) * bytes_per_unit;
+    std::ifstream file("/proc/meminfo");
+    double units = 0;
+    for (std::string word; file >> word;)
+        if (word == "MemAvailable:" && file >> units) return units * bytes_per_unit;
+    return std::nullopt;
 }
 
 std::optional<double> free_disk() {

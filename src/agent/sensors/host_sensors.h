@@ -1,37 +1,16 @@
 // What an agent measures of its own host: processor, memory and disk, and how fast it is.
 #pragma once
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
 
-#include "agent/system.h"
 #include "core/forecast/bank.h"
 #include "core/spanning_tree/rounds.h"
 
 namespace mutirao::agent {
-
-/// The beginning of a small file, such as those of /proc, without streams or allocation.
-class TextFile {
-  public:
-    explicit TextFile(const char* path) {
-        const File file(open(path, O_RDONLY | O_CLOEXEC));
-        const ssize_t count = file ? read(file.number(), bytes_.data(), bytes_.size()) : 0;
-        size_ = count > 0 ? static_cast<std::size_t>(count) : 0;
-    }
-    /// Empty if it cannot be read.
-    std::string_view text() const { return {bytes_.data(), size_}; }
-
-  private:
-    std::array<char, 2048> bytes_;
-    std::size_t size_ = 0;
-};
 
 // Processor, memory and disk, in one table. Each reading goes into a bank of forecasters.
 
