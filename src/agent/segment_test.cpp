@@ -61,8 +61,10 @@ Family agent_in_a_child(const SegmentIdentity& what, bool forks = false) {
         std::unique_ptr<Segment> segment;
         if (Segment::make(what, segment) != Segment::Outcome::made) _exit(1);
         segment->publish(view_of(3, 7), version_of(3, 7));
-        const pid_t child = forks ? fork() : -1;
-        if (child != 0 && write(ready[1], &child, sizeof child) < 0) _exit(1);
+        const bool is_last = !forks || fork() == 0;
+        const pid_t child = forks ? getpid() : -1;
+        // The last one says so, when it has closed what a child must not keep.
+        if (is_last && write(ready[1], &child, sizeof child) < 0) _exit(1);
         while (true) pause();
     }
     close(ready[1]);
