@@ -141,10 +141,11 @@ class BadFrames : public testing::Test {
 };
 
 TEST_F(BadFrames, OfStrangersOverTcp) {
-    Bytes bytes = hello();
-    bytes[0] ^= std::byte{1};
-    turned_away(bytes, Count::rejected_junk);
-    turned_away(Bytes(100), Count::rejected_junk);
+    for (const std::size_t magic_version_or_kind : {0, 1, 2}) {
+        Bytes bytes = hello();
+        bytes[magic_version_or_kind] ^= std::byte{0x80};
+        turned_away(bytes, Count::rejected_junk);
+    }
     turned_away(frame({Kind::hello, 0, 1, 0, 1}, Bytes(17), key), Count::rejected_oversized);
     turned_away(frame({Kind::hello, 0, 1, 0, 1}, numbers({job_id, 1}), Key{}), Count::rejected_forged);
     turned_away(frame({Kind::hello, 0, 1, 0, 1}, numbers({job_id}), key), Count::rejected_malformed);

@@ -82,12 +82,6 @@ TEST(LinkProber, ASteadyLinkIsAnnouncedOnceAndProbedOncePerPeriod) {
     EXPECT_EQ(world.prober.late_probes(), 0U);
 }
 
-TEST(LinkProber, WhatTheHostsKnowAlreadyIsNotAnnounced) {
-    World world(20'000);
-    world.run_for(60 * ns_per_s);
-    EXPECT_TRUE(world.announced.empty());
-}
-
 TEST(LinkProber, AnEstimateHoldsUntilTheFirstAnswer) {
     World world;
     world.prober.estimated(30'000);

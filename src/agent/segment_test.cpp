@@ -108,46 +108,26 @@ TEST(Segment, WhatIsPublishedIsRead) {
     EXPECT_FALSE(ViewReader::attach(what.name));
 }
 
-TEST(Segment, ASecondAgentStepsAside) {
-    std::unique_ptr<Segment> first, second;
-    const SegmentIdentity what = identity("rival");
-    ASSERT_EQ(Segment::make(what, first), Segment::Outcome::made);
-    EXPECT_EQ(Segment::make(what, second), Segment::Outcome::held_by_another);
-    EXPECT_FALSE(ViewReader::attach(what.name)->gone());
-    first.reset();
-    EXPECT_EQ(Segment::make(what, second), Segment::Outcome::made);
-}
-
-// Fails if a reader's test for life takes the lock itself, or a name is given before the lock.
-TEST(Segment, OfAnAgentThatWasKilledIsSeenToBeStaleAndReplaced) {
-    const SegmentIdentity what = identity("killed");
-    const pid_t child = agent_in_a_child(what).agent;
-    const auto reader = ViewReader::attach(what.name);
-    ASSERT_TRUE(reader);
-    EXPECT_FALSE(reader->gone());
-    std::unique_ptr<Segment> next;
-    EXPECT_EQ(Segment::make(what, next), Segment::Outcome::held_by_another);
-    kill_and_wait(child);
-    EXPECT_TRUE(reader->gone());
-    EXPECT_EQ(Segment::make(what, next), Segment::Outcome::made);
-    EXPECT_TRUE(reader->gone());
-    EXPECT_EQ(reader->read(), view_of(3, 7));
-    EXPECT_FALSE(ViewReader::attach(what.name)->gone());
-}
-
-// Of a program that was killed, processes that it forked may live on. Fails if the lock belongs to the
-// open file from which the memory was made, or a child keeps it.
-TEST(Segment, OfAnAgentThatWasKilledIsStaleWhileItsChildLives) {
-    const SegmentIdentity what = identity("orphan");
-    const Family family = agent_in_a_child(what, true);
-    ASSERT_GT(family.child, 0);
-    const auto reader = ViewReader::attach(what.name);
-    ASSERT_TRUE(reader);
-    EXPECT_FALSE(reader->gone());
-    kill_and_wait(family.agent);
-    EXPECT_TRUE(reader->gone());
-    EXPECT_TRUE(made(what));
-    kill(family.child, SIGKILL);
+// Of a program that was killed, processes that it forked may live on. Fails if a reader's test for life takes the lock
+// itself, a name is given before the lock, the lock belongs to the open file from which the memory was made, or a
+// child keeps it.
+TEST(Segment, OfAnAgentThatWasKilledIsSeenToBeStaleAndReplacedThoughItsChildLives) {
+    for (const bool forks : {false, true}) {
+        const SegmentIdentity what = identity("killed");
+        const Family family = agent_in_a_child(what, forks);
+        const auto reader = ViewReader::attach(what.name);
+        ASSERT_TRUE(reader);
+        EXPECT_FALSE(reader->gone());
+        std::unique_ptr<Segment> next;
+        EXPECT_EQ(Segment::make(what, next), Segment::Outcome::held_by_another);
+        kill_and_wait(family.agent);
+        EXPECT_TRUE(reader->gone());
+        EXPECT_EQ(Segment::make(what, next), Segment::Outcome::made);
+        EXPECT_TRUE(reader->gone());
+        EXPECT_EQ(reader->read(), view_of(3, 7));
+        EXPECT_FALSE(ViewReader::attach(what.name)->gone());
+        if (forks) kill(family.child, SIGKILL);
+    }
 }
 
 TEST(Segment, ANameThatIsTakenByJunkIsFreedAndOthersAreExplained) {
