@@ -89,26 +89,6 @@ std::uint64_t resident_bytes() {
 
 }  // namespace
 
-/// What a job has seen of bandwidth: how fast long messages came from other hosts. Links carry no less.
-/// May be used by several threads.
-class SeenRates {
-  public:
-    void add(int host, double bytes_per_us) {
-        const std::lock_guard hold(mutex_);
-        double& fastest = fastest_[host];
-        fastest = std::max(fastest, bytes_per_us);
-    }
-    /// The fastest from each host since the last time.
-    std::map<int, double> take() {
-        const std::lock_guard hold(mutex_);
-        return std::exchange(fastest_, {});
-    }
-
-  private:
-    std::mutex mutex_;
-    std::map<int, double> fastest_;
-};
-
 class AgentLoop final : private MeshListener {
   public:
     /// `incarnation`: a random number.
@@ -120,7 +100,11 @@ class AgentLoop final : private MeshListener {
     /// After that.
     void say_farewell();
     /// From any thread: a rate at which data came from a host.
-    void saw(int host, double bytes_per_us) { seen_rates_.add(host, bytes_per_us); }
+    void saw(int host, double bytes_per_us) {
+        const std::lock_guard hold(seen_mutex_);
+        double& fastest = seen_[host];
+        fastest = std::max(fastest, bytes_per_us);
+    }
 
   private:
     /// When something that is done now and then is due again.
@@ -148,7 +132,6 @@ class AgentLoop final : private MeshListener {
     void publish_bandwidth(int peer, double bytes_per_us);
     void learn(std::span<const Fact> facts, int from);
     void tell(int peer, std::span<const Fact> facts);
-    void read_sensors();
     void announce();
     void carry(const Rounds::Output& output);
     void send_news(int peer);
@@ -175,7 +158,8 @@ class AgentLoop final : private MeshListener {
     std::vector<HostReading> host_readings_;  ///< the newest
     BandwidthSensor bandwidth_;
     BandwidthPlan bandwidth_plan_;
-    SeenRates seen_rates_;
+    std::mutex seen_mutex_;
+    std::map<int, double> seen_;  ///< by host: how fast long messages came from it since this was looked at
     Facts facts_;
     std::vector<int> site_of_;  ///< by the last complete version
     std::uint64_t sites_of_version_ = 0;  ///< its hash
@@ -292,7 +276,10 @@ void AgentLoop::tick() {
     send_due_news(now);
     measure_bandwidth(now);
     publish();
-    if (sensor_timer_.take(now)) read_sensors();
+    if (sensor_timer_.take(now)) {
+        host_readings_ = sensors_.read();
+        for (const HostReading& each : host_readings_) journal_.measured(each.sensor, -1, each.value);
+    }
     if (status_timer_.take(now)) {
         links_.look_for_theft(now);
         journal_.flush();
@@ -397,12 +384,6 @@ void AgentLoop::watch_start(std::int64_t now) {
     carry(rounds_.restart());
 }
 
-void AgentLoop::read_sensors() {
-    host_readings_ = sensors_.read();
-    for (const HostReading& reading : host_readings_)
-        journal_.measured(reading.sensor, -1, reading.value);
-}
-
 double AgentLoop::view_us(int peer) const {
     const auto hosts = static_cast<std::size_t>(host_count());
     return rounds_.view().latency_us[static_cast<std::size_t>(job_.self) * hosts +
@@ -473,7 +454,12 @@ void AgentLoop::end_bandwidth(std::int64_t now) {
 void AgentLoop::take_seen_rates() {
     constexpr double worth_telling = 1.25;
     const auto self = static_cast<std::size_t>(job_.self);
-    for (const auto& [peer, bytes_per_us] : seen_rates_.take()) {
+    std::map<int, double> seen;
+    {
+        const std::lock_guard hold(seen_mutex_);
+        seen.swap(seen_);
+    }
+    for (const auto& [peer, bytes_per_us] : seen) {
         const auto place = self * job_.contacts.size() + static_cast<std::size_t>(peer);
         const double known = published_.bandwidth_bytes_per_us[place];
         if (known > 0 && bytes_per_us > worth_telling * known) {

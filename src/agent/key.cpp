@@ -29,22 +29,12 @@ std::array<std::byte, size> keyed_hash(const Key& key, std::span<const std::byte
     return hash;
 }
 
-int hexadecimal_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return -1;
-}
-
 std::optional<Key> key_from(std::string_view digits) {
     Key key;
-    if (digits.size() != 2 * key_bytes) return std::nullopt;
-    for (std::size_t i = 0; i < key_bytes; ++i) {
-        const int high = hexadecimal_digit(digits[2 * i]);
-        const int low = hexadecimal_digit(digits[2 * i + 1]);
-        if (high < 0 || low < 0) return std::nullopt;
-        key.bytes[i] = static_cast<std::byte>(16 * high + low);
-    }
-    return key;
+    std::size_t read = 0;
+    const int failed = sodium_hex2bin(reinterpret_cast<unsigned char*>(key.bytes.data()), key_bytes, digits.data(),
+                                      digits.size(), nullptr, &read, nullptr);
+    return failed == 0 && read == key_bytes && digits.size() == 2 * key_bytes ? std::optional(key) : std::nullopt;
 }
 
 }  // namespace

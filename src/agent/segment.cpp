@@ -1,6 +1,5 @@
 #include "agent/segment.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -11,6 +10,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
 #include <new>
 #include <span>
 #include <system_error>
@@ -461,17 +461,13 @@ ViewReader Segment::reader() const { return ViewReader(mapping_); }
 
 std::vector<FoundSegment> list_segments() {
     std::vector<FoundSegment> found;
-    DIR* listing = opendir(folder);
-    if (listing == nullptr) return found;
-    const std::string prefix = segment_prefix();
-    while (const dirent* entry = readdir(listing)) {
-        const std::string name = entry->d_name;
-        if (!name.starts_with(prefix)) continue;
+    std::error_code none;  // then there is nothing to be listed
+    for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+        const std::string name = entry.path().filename();
+        if (!name.starts_with(segment_prefix())) continue;
         if (const auto reader = ViewReader::attach(name)) found.push_back({name, !reader->gone()});
     }
-    closedir(listing);
-    std::sort(found.begin(), found.end(),
-              [](const FoundSegment& a, const FoundSegment& b) { return a.name < b.name; });
+    std::ranges::sort(found, {}, &FoundSegment::name);
     return found;
 }
 

@@ -21,21 +21,14 @@
 namespace mutirao::agent {
 namespace {
 
-/// The beginning of a small file, such as those of /proc, without streams or allocation.
-class TextFile {
-  public:
-    explicit TextFile(const char* path) {
-        const File file(open(path, O_RDONLY | O_CLOEXEC));
-        const ssize_t count = file ? read(file.number(), bytes_.data(), bytes_.size()) : 0;
-        size_ = count > 0 ? static_cast<std::size_t>(count) : 0;
-    }
-    /// Empty if it cannot be read.
-    std::string_view text() const { return {bytes_.data(), size_}; }
-
-  private:
-    std::array<char, 2048> bytes_;
-    std::size_t size_ = 0;
-};
+/// The beginning of /proc/stat, with twenty processors or so. Without streams: a probe may be waited for.
+std::string processor_lines() {
+    std::string text(2048, '\0');
+    const File file(open("/proc/stat", O_RDONLY | O_CLOEXEC));
+    const ssize_t count = file ? read(file.number(), text.data(), text.size()) : 0;
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    return text;
+}
 
 constexpr int idle_column = 3;
 constexpr int device_wait_column = 4;
@@ -76,7 +69,7 @@ std::optional<ProcessorTimes> read_times(std::string_view text) {
 }  // namespace
 
 std::optional<double> available_processor(ProcessorTimes& last) {
-    const auto times = read_times(TextFile("/proc/stat").text());
+    const auto times = read_times(processor_lines());
     if (!times) return std::nullopt;
     const ProcessorTimes before = std::exchange(last, *times);
     if (before.total == 0 || times->total <= before.total || times->busy < before.busy)
@@ -100,7 +93,7 @@ std::vector<std::int64_t> stolen_ns_in(std::string_view text) {
     return stolen;
 }
 
-std::vector<std::int64_t> stolen_processor_ns() { return stolen_ns_in(TextFile("/proc/stat").text()); }
+std::vector<std::int64_t> stolen_processor_ns() { return stolen_ns_in(processor_lines()); }
 
 std::optional<double> free_memory() {
     constexpr double bytes_per_unit = 1024;
