@@ -310,31 +310,22 @@ void AgentLoop::received(int peer, const Frame& frame) {
     switch (frame.head.kind) {
         case Kind::probe:
         case Kind::echo: links_.on_frame(frame); return;
-        case Kind::rounds: {
-            const auto message = rounds::decode(frame.payload);
-            if (message)
-                carry(rounds_.on(peer, *message));
-            else
-                ++counters_[Count::rejected_malformed];
-            return;
-        }
+        case Kind::rounds:
+            if (const auto message = rounds::decode(frame.payload)) return carry(rounds_.on(peer, *message));
+            break;
         case Kind::bandwidth_ask:
         case Kind::bandwidth_answer:
         case Kind::bandwidth_result: carry(bandwidth_.on(peer, frame, now_ns())); return;
-        case Kind::facts: {
-            const auto facts = decode_facts(frame.payload, host_count());
-            if (facts)
-                learn(*facts, peer);
-            else
-                ++counters_[Count::rejected_malformed];
-            return;
-        }
+        case Kind::facts:
+            if (const auto facts = decode_facts(frame.payload, host_count())) return learn(*facts, peer);
+            break;
         case Kind::farewell: left_[static_cast<std::size_t>(peer)] = true; return;
         case Kind::bandwidth_data:
         case Kind::hello:
         case Kind::welcome:
-        case Kind::confirm: ++counters_[Count::rejected_unexpected];
+        case Kind::confirm: ++counters_[Count::rejected_unexpected]; return;
     }
+    ++counters_[Count::rejected_malformed];
 }
 
 void AgentLoop::connected(int peer, double connect_us) {

@@ -1,8 +1,11 @@
 #include "agent/daemon/commands.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <ctime>
@@ -90,10 +93,22 @@ HostFile hosts_from(const std::string& path) {
     return read_host_file(input, path);
 }
 
-Key key_from(const std::string& path) {
-    const KeyOrReason read = read_key_file(path);
-    if (!read.key) throw UsageError("key file " + path + " " + read.reason);
-    return *read.key;
+/// 64 hexadecimal digits in a file of this user with mode 600.
+Key read_key_file(const std::string& path) {
+    const auto refuse = [&](const char* why) { throw UsageError("key file " + path + " " + why); };
+    const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!file) refuse("cannot be read");
+    struct stat about{};
+    if (fstat(file.number(), &about) != 0 || !S_ISREG(about.st_mode)) refuse("is no file");
+    if (about.st_uid != geteuid()) refuse("belongs to another user");
+    if ((about.st_mode & 0777) != 0600) refuse("must have mode 600: others might read it");
+    std::array<char, 2 * key_bytes + 2> text{};
+    const ssize_t count = read(file.number(), text.data(), text.size());
+    std::string_view digits(text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    if (digits.ends_with('\n')) digits.remove_suffix(1);
+    const auto key = key_from(digits);
+    if (!key) refuse("holds no key of 64 hexadecimal digits");
+    return *key;
 }
 
 Options options_from(const Arguments& arguments) {
@@ -146,7 +161,7 @@ int run_agent(const Words& words, std::ostream& out) {
     Job job;
     job.self = static_cast<int>(
         arguments.number("self", 0, 0, static_cast<long long>(file.hosts.size()) - 1));
-    job.key = key_from(required(arguments, "key"));
+    job.key = read_key_file(required(arguments, "key"));
     job.options = options_from(arguments);
     job.id = file.id();
     const auto own_port = file.hosts[static_cast<std::size_t>(job.self)].port;
