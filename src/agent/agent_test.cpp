@@ -203,15 +203,6 @@ TEST(Agent, AChildOfTheProgramEndsWithoutIt) {
     EXPECT_TRUE(ViewReader::attach(agents[0].segment()));
 }
 
-/// Runs this in a child; what it returns there.
-int in_a_child(const std::function<int()>& what) {
-    const pid_t child = fork();
-    if (child == 0) _exit(what());
-    int status = -1;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 // A process that a rank forks may live on for long: it must neither hold the agent's port nor keep its
 // connections open, nor say that it has an agent.
 TEST(Agent, AChildOfTheProgramHasNeitherAgentNorSockets) {
@@ -242,43 +233,43 @@ TEST(Agent, AChildOfTheProgramHasNeitherAgentNorSockets) {
     EXPECT_EQ(status, 0);
 }
 
-/// 0: no agent, the reason is there, and nobody finds a segment.
-int refusal_of(const std::function<void()>& prepare) {
-    Endpoint endpoint = *Endpoint::open();
-    const Contact contact = endpoint.contact();
-    Job job{0, {contact, contact}, Key{}, *random_number(), test::fast_options()};
-    prepare();
-    const Thread agent(std::move(endpoint), std::move(job));
-    if (agent.running()) return 1;
-    if (agent.why_not().empty()) return 2;
-    if (agent.view() != nullptr) return 3;
-    return ViewReader::attach(agent.segment()) ? 4 : 0;
+/// Of an agent in a child, after this: 0: there is none, the reason is there, and nobody finds a segment.
+int refusal_after(void (*prepare)()) {
+    const pid_t child = fork();
+    if (child == 0) {
+        Endpoint endpoint = *Endpoint::open();
+        const Contact contact = endpoint.contact();
+        Job job{0, {contact, contact}, Key{}, *random_number(), test::fast_options()};
+        prepare();
+        const Thread agent(std::move(endpoint), std::move(job));
+        const bool found = agent.view() != nullptr || ViewReader::attach(agent.segment());
+        _exit(agent.running() ? 1 : agent.why_not().empty() ? 2 : found ? 3 : 0);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 TEST(Agent, WithoutFilesTheProgramGoesOnWithoutIt) {
 #ifdef __SANITIZE_ADDRESS__
     GTEST_SKIP() << "to look at an object the sanitizer needs a file, too";
 #endif
-    EXPECT_EQ(in_a_child([] {
-                  return refusal_of([] {
-                      // Enough for the segment, not for the loop.
-                      const int next = dup(0);
-                      const rlimit files{static_cast<rlim_t>(next + 2), 4096};
-                      close(next);
-                      setrlimit(RLIMIT_NOFILE, &files);
-                  });
+    EXPECT_EQ(refusal_after([] {
+                  // Enough for the segment, not for the loop.
+                  const int next = dup(0);
+                  const rlimit files{static_cast<rlim_t>(next + 2), 4096};
+                  close(next);
+                  setrlimit(RLIMIT_NOFILE, &files);
               }),
               0);
 }
 
 TEST(Agent, WithoutAThreadTheProgramGoesOnWithoutIt) {
-    EXPECT_EQ(in_a_child([] {
-                  return refusal_of([] {
-                      pthread_attr_t attributes;
-                      pthread_attr_init(&attributes);
-                      pthread_attr_setstacksize(&attributes, std::size_t{1} << 46);
-                      pthread_setattr_default_np(&attributes);
-                  });
+    EXPECT_EQ(refusal_after([] {
+                  pthread_attr_t attributes;
+                  pthread_attr_init(&attributes);
+                  pthread_attr_setstacksize(&attributes, std::size_t{1} << 46);
+                  pthread_setattr_default_np(&attributes);
               }),
               0);
 }

@@ -25,32 +25,26 @@ Bytes numbers(std::initializer_list<std::uint64_t> values) {
     return std::move(writer).take();
 }
 
-sockaddr_in loopback(std::uint16_t port) {
+sockaddr_in address_of(std::uint32_t host, std::uint16_t port) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_addr.s_addr = htonl(host);
     address.sin_port = htons(port);
     return address;
 }
 
+/// Another address of this host, of which no contact tells.
+constexpr std::uint32_t elsewhere = INADDR_LOOPBACK + 1;
+
 /// A socket connected to the agent.
 class Wire {
   public:
-    Wire(int type, std::uint16_t port) : socket_(socket(AF_INET, type, 0)) {
-        const sockaddr_in to = loopback(port);
+    Wire(int type, std::uint16_t port, std::uint32_t own = INADDR_LOOPBACK) : socket_(socket(AF_INET, type, 0)) {
+        const sockaddr_in from = address_of(own, 0), to = address_of(INADDR_LOOPBACK, port);
+        EXPECT_EQ(bind(socket_.number(), reinterpret_cast<const sockaddr*>(&from), sizeof from), 0);
         EXPECT_EQ(connect(socket_.number(), reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
     }
     explicit Wire(File socket) : socket_(std::move(socket)) {}
-    /// From another address of this host, of which no contact tells.
-    static Wire from_elsewhere(std::uint16_t port) {
-        File made(socket(AF_INET, SOCK_STREAM, 0));
-        sockaddr_in from = loopback(0);
-        from.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
-        EXPECT_EQ(bind(made.number(), reinterpret_cast<const sockaddr*>(&from), sizeof from), 0);
-        const sockaddr_in to = loopback(port);
-        EXPECT_EQ(connect(made.number(), reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
-        return Wire(std::move(made));
-    }
     void send(const Bytes& bytes) const {
         EXPECT_EQ(::send(socket_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
                   static_cast<ssize_t>(bytes.size()));
@@ -184,7 +178,7 @@ TEST_F(BadFrames, SilentStrangersKeepNobodyOut) {
 TEST_F(BadFrames, StrangersTakeNoPlaceOfAContact) {
     const Wire wire(SOCK_STREAM, port);
     std::vector<Wire> silent;
-    for (int i = 0; i < 200; ++i) silent.push_back(Wire::from_elsewhere(port));
+    for (int i = 0; i < 200; ++i) silent.emplace_back(SOCK_STREAM, port, elsewhere);
     EXPECT_TRUE(silent.front().receive().empty());
     wire.send(confirm(greet(wire).channel));
     EXPECT_TRUE(channel_comes_up());
@@ -209,31 +203,23 @@ TEST_F(BadFrames, ARecordedGreetingDoesNotReplaceAChannel) {
 }
 
 TEST_F(BadFrames, OnAChannel) {
-    const auto broken_by = [&](auto make, Count why) {
+    struct Bad {
+        Kind kind;
+        std::uint32_t counter;
+        Count why;
+        bool forged = false;
+        bool confirmed = true;
+    };
+    for (const Bad& bad : {Bad{Kind::confirm, 1, Count::rejected_replayed},
+                           Bad{Kind::confirm, 2, Count::rejected_unexpected},
+                           Bad{Kind::rounds, 2, Count::rejected_forged, true},
+                           Bad{Kind::rounds, 1, Count::rejected_unexpected, false, false}}) {
         const Wire wire(SOCK_STREAM, port);
         const Session session = greet(wire).channel;
-        wire.send(confirm(session));
-        wire.send(make(session));
+        if (bad.confirmed) wire.send(confirm(session));
+        wire.send(frame({bad.kind, 0, 1, session.number, bad.counter}, Bytes(30), bad.forged ? Key{} : session.key));
         while (!wire.receive().empty()) continue;
-        ++expected[why];
-    };
-    broken_by([&](const Session& session) { return confirm(session); }, Count::rejected_replayed);
-    broken_by(
-        [&](const Session& session) {
-            return frame({Kind::confirm, 0, 1, session.number, 2}, {}, session.key);
-        },
-        Count::rejected_unexpected);
-    broken_by(
-        [&](const Session& session) {
-            return frame({Kind::rounds, 0, 1, session.number, 2}, Bytes(30), Key{});
-        },
-        Count::rejected_forged);
-    {
-        const Wire unconfirmed(SOCK_STREAM, port);
-        const Session session = greet(unconfirmed).channel;
-        unconfirmed.send(frame({Kind::rounds, 0, 1, session.number, 1}, Bytes(30), session.key));
-        EXPECT_TRUE(unconfirmed.receive().empty());
-        ++expected[Count::rejected_unexpected];
+        ++expected[bad.why];
     }
     const Wire wire(SOCK_STREAM, port);
     const Session session = greet(wire).channel;

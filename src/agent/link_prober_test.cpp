@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t dead_after = 5 * ns_per_s;
 constexpr std::int64_t period = ns_per_s / 4;
 
-/// Drives a prober in virtual time; answers come back after `one_way_us` twice: at first what is announced, if anything.
+/// Drives a prober in virtual time; answers come back after `one_way_us` twice, at first as announced.
 class World {
   public:
     explicit World(std::optional<double> announced_us = std::nullopt)

@@ -30,7 +30,8 @@ struct Refused {
 
 inline Database open(const std::string& path, int flags, int patience_ms) {
     sqlite3* opened = nullptr;
-    const int code = sqlite3_open_v2(path.c_str(), &opened, flags | SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+    flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+    const int code = sqlite3_open_v2(path.c_str(), &opened, flags, nullptr);
     Database database(opened);
     if (code != SQLITE_OK) throw Refused(opened);
     sqlite3_busy_timeout(opened, patience_ms);
