@@ -6,7 +6,6 @@
 //
 // TIMES has a line for each algorithm, the MPI library's own among them: its name and the time of each rank in us.
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <limits>
 #include <map>
