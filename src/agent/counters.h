@@ -40,9 +40,6 @@ static_assert(count_names.size() == static_cast<std::size_t>(Count::rounds_resta
 class Counters {
   public:
     std::uint64_t& operator[](Count count) { return values_[static_cast<std::size_t>(count)]; }
-    std::uint64_t operator[](Count count) const {
-        return values_[static_cast<std::size_t>(count)];
-    }
     const std::array<std::uint64_t, count_names.size()>& all() const { return values_; }
 
   private:

@@ -86,11 +86,11 @@ void Links::use_tree(const NetworkView& view, std::int64_t now_ns) {
         probers_[index(peer)].set_period(period_ns[index(peer)], now_ns);
 }
 
-template <class Echo>
-void Links::on(const Frame& frame, Way way, std::int64_t arrived_ns, Echo echo) {
+template <class Answer>
+void Links::on(const Frame& frame, Way way, std::int64_t arrived_ns, Answer answer) {
     const Head& head = frame.head;
     if (head.kind == Kind::probe && head.sender < self_) {
-        echo(echo_of(head.counter, way == Way::udp ? now_ns() - arrived_ns : 0));
+        answer(echo_of(head.counter, way == Way::udp ? now_ns() - arrived_ns : 0));
         watches_[index(head.sender)] = {arrived_ns, false};
     } else if (head.kind == Kind::echo && head.sender > self_) {
         answered(head.sender, way, frame.payload, arrived_ns);

@@ -108,9 +108,9 @@ class Links {
     int host_count() const { return static_cast<int>(probers_.size()); }
 
     void send_probe(int peer, Way way);
-    /// `echo`: sends the bytes of an answer.
-    template <class Echo>
-    void on(const Frame& frame, Way way, std::int64_t arrived_ns, Echo echo);
+    /// `answer`: sends the bytes of an echo.
+    template <class Answer>
+    void on(const Frame& frame, Way way, std::int64_t arrived_ns, Answer answer);
     void answered(int peer, Way way, std::span<const std::byte> echo, std::int64_t arrived_ns);
     std::int64_t silence_ns() const { return dead_after_ns_ + 2 * other_period_ns_; }
 

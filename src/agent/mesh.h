@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "agent/agent.h"
+#include "agent/counters.h"
 #include "agent/endpoint.h"
 #include "agent/frame.h"
-#include "agent/counters.h"
 #include "agent/system.h"
 
 namespace mutirao::agent {
