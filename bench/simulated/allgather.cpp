@@ -8,6 +8,7 @@
 // list of all that a rank has sent, and walks it.
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <map>
 #include <numeric>
 #include <string>
@@ -17,7 +18,6 @@
 #include "core/text/json.h"
 #include "mpi/executor/execution.h"
 #include "simulated_call.h"
-#include "tool/arguments.h"
 #include "tool/network_file.h"
 
 namespace mutirao::simulated {

@@ -11,7 +11,6 @@
 #include "core/network/tree.h"
 #include "core/settings/settings.h"
 #include "core/text/numbers.h"
-#include "tool/arguments.h"
 
 namespace mutirao::tool {
 namespace {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/network/topology.h"
+#include "tool/arguments.h"
 
 namespace mutirao::tool {
 

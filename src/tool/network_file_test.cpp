@@ -5,8 +5,6 @@
 #include <limits>
 #include <sstream>
 
-#include "tool/arguments.h"
-
 namespace mutirao::tool {
 namespace {
 
