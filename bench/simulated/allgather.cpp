@@ -190,10 +190,12 @@ int run(const std::vector<std::string>& words) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const ParsedCandidate parsed = parse_candidate(Collective::allgather, words.at(1));
-    std::ifstream input(words.at(2));
-    tool::NetworkFile model = tool::read_network(input, words[2]);
-    if (const std::string& error = parsed.candidate ? model.error : parsed.error; !error.empty()) {
-        if (rank == 0) std::fprintf(stderr, "%s\n", error.c_str());
+    tool::NetworkFile model;
+    try {
+        if (!parsed.candidate) throw tool::UsageError(parsed.error);
+        model = tool::read_network_file(words.at(2));
+    } catch (const tool::UsageError& error) {
+        if (rank == 0) std::fprintf(stderr, "%s\n", error.what());
         return 2;
     }
     Bench bench(std::move(model), rank, ranks);

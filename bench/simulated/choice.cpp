@@ -6,7 +6,6 @@
 //
 // TIMES has a line for each algorithm, the MPI library's own among them: its name and the time of each rank in us.
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <limits>
 #include <map>
@@ -88,9 +87,7 @@ std::string choice(tool::NetworkFile model, std::size_t length_bytes, const Time
 }
 
 std::string run(const std::vector<std::string>& words) {
-    std::ifstream input(words.at(1));
-    tool::NetworkFile model = tool::read_network(input, words[1]);
-    if (!model.error.empty()) throw tool::Failure(model.error);
+    tool::NetworkFile model = tool::read_network_file(words.at(1));
     const Times times = read_times(std::cin);
     if (times.empty()) throw tool::Failure("no times");
     return choice(std::move(model), std::stoul(words.at(2)), times);

@@ -1,18 +1,19 @@
 #include "router/commands.h"
 
-#include <arpa/inet.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "common/system.h"
+#include "core/text/json.h"
+#include "core/text/numbers.h"
 
 namespace mutirao::lab {
 namespace {
@@ -43,16 +44,8 @@ std::string_view next_word(std::string_view& text, char separator = ' ') {
     return word;
 }
 
-template <typename Number>
-std::optional<Number> number(std::string_view word) {
-    Number value{};
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-    return value;
-}
-
 std::optional<double> value_of(const Field& field, std::string_view word) {
-    const auto value = number<double>(word);
+    const auto value = number_in<double>(word);
     return value && *value >= 0 && *value <= field.most ? value : std::nullopt;
 }
 
@@ -62,31 +55,15 @@ Answer accept(const std::string& value = "") {
     return {value.empty() ? "ok" : "ok " + value, {}, false};
 }
 
-void print(std::string& to, double value) {
-    char digits[32];
-    to.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-}
-
-void print(std::string& to, std::uint64_t value) { to += std::to_string(value); }
-
 template <typename ValueOf>
-std::string json_matrix(int hosts, ValueOf value_of_pair) {
-    std::string text = "[";
+void put_matrix(JsonWriter& json, std::string_view name, int hosts, ValueOf value_of_pair) {
+    json.key(name).begin_array();
     for (int from = 0; from < hosts; ++from) {
-        text += from == 0 ? "[" : ",[";
-        for (int to = 0; to < hosts; ++to) {
-            if (to != 0) text += ',';
-            print(text, value_of_pair(from, to));
-        }
-        text += ']';
+        json.begin_array();
+        for (int to = 0; to < hosts; ++to) json.value(value_of_pair(from, to));
+        json.end_array();
     }
-    return text + ']';
-}
-
-std::string dotted(std::uint32_t address) {
-    const in_addr value{htonl(address)};
-    char text[INET_ADDRSTRLEN];
-    return inet_ntop(AF_INET, &value, text, sizeof text);
+    json.end_array();
 }
 
 }  // namespace
@@ -133,14 +110,10 @@ Answer Commands::answer(std::string_view line) {
 Answer Commands::ready(std::string_view) { return accept(); }
 
 Answer Commands::info(std::string_view) {
-    std::string text = "{\"addresses\":[";
-    for (const Host& host : hosts_) {
-        if (text.back() != '[') text += ',';
-        text += '"' + dotted(host.address) + '"';
-    }
-    text += "],\"rootless\":" + std::string(namespaces_.rootless() ? "true" : "false");
-    text += ",\"realtime\":" + std::string(punctual_ ? "true" : "false");
-    return accept(text + ",\"congestion_control\":\"" + namespaces_.congestion_control() + "\"}");
+    JsonWriter json;
+    json.begin_object().list("addresses", hosts_, [&](const Host& host) { json.value(dotted(host.address)); });
+    json.member("rootless", namespaces_.rootless()).member("realtime", punctual_);
+    return accept(json.member("congestion_control", namespaces_.congestion_control()).end_object().take());
 }
 
 Answer Commands::describe(std::string_view rest) {
@@ -191,8 +164,8 @@ Answer Commands::pairs(std::string_view rest) {
     while (!rest.empty()) {
         std::string_view word = next_word(rest);
         const std::string shown(word.substr(0, 40));
-        const auto from = number<int>(next_word(word, ':'));
-        const auto to = number<int>(word);
+        const auto from = number_in<int>(next_word(word, ':'));
+        const auto to = number_in<int>(word);
         const auto exists = [&](std::optional<int> host) {
             return host && *host >= 0 && *host < links_.host_count();
         };
@@ -210,7 +183,7 @@ Answer Commands::pairs(std::string_view rest) {
 Answer Commands::sites(std::string_view rest) {
     std::vector<int> site_of_host;
     while (!rest.empty()) {
-        const auto site = number<int>(next_word(rest));
+        const auto site = number_in<int>(next_word(rest));
         if (!site || *site < 0 || *site >= links_.host_count()) {
             return refuse("no number of a site");
         }
@@ -225,7 +198,7 @@ Answer Commands::sites(std::string_view rest) {
 }
 
 Answer Commands::uplink(std::string_view rest) {
-    const auto site = number<int>(next_word(rest));
+    const auto site = number_in<int>(next_word(rest));
     if (!site || *site < 0 || *site >= links_.site_count()) return refuse("no such site");
     const auto mbit = value_of(*find_field("bandwidth_mbit"), rest);
     if (!mbit) return refuse("the uplink's bandwidth is out of range");
@@ -234,40 +207,33 @@ Answer Commands::uplink(std::string_view rest) {
 }
 
 Answer Commands::settings(std::string_view) {
-    std::string text = "{";
+    JsonWriter json;
+    json.begin_object();
     for (const Field& field : fields) {
-        if (text.size() > 1) text += ',';
-        text += '"' + std::string(field.name) + "\":" +
-                json_matrix(links_.host_count(), [&](int from, int to) {
-                    return links_.settings(from, to).*(field.member);
-                });
+        put_matrix(json, field.name, links_.host_count(),
+                   [&](int from, int to) { return links_.settings(from, to).*(field.member); });
     }
-    text += ",\"uplink_mbit\":[";
-    for (int site = 0; site < links_.site_count(); ++site) {
-        if (site != 0) text += ',';
-        print(text, links_.uplink_mbit(site));
-    }
-    return accept(text + "]}");
+    json.key("uplink_mbit").begin_array();
+    for (int site = 0; site < links_.site_count(); ++site) json.value(links_.uplink_mbit(site));
+    return accept(json.end_array().end_object().take());
 }
 
 Answer Commands::counters(std::string_view) {
-    const auto all = [&](std::uint64_t LinkCounters::*member) {
-        return json_matrix(links_.host_count(), [&](int from, int to) {
-            return links_.counters(from, to).*member;
-        });
-    };
+    JsonWriter json;
+    json.begin_object();
+    for (const auto& [name, member] : {std::pair{"packets", &LinkCounters::packets},
+                                       std::pair{"bytes", &LinkCounters::bytes},
+                                       std::pair{"dropped", &LinkCounters::dropped}}) {
+        put_matrix(json, name, links_.host_count(),
+                   [&, of = member](int from, int to) { return links_.counters(from, to).*of; });
+    }
     const Punctuality& own = forwarder_.punctuality();
-    const double mean =
-        own.forwarded == 0 ? 0
-                           : static_cast<double>(own.late_sum) / static_cast<double>(own.forwarded);
-    std::string text = "{\"packets\":" + all(&LinkCounters::packets) +
-                       ",\"bytes\":" + all(&LinkCounters::bytes) +
-                       ",\"dropped\":" + all(&LinkCounters::dropped) +
-                       ",\"overruns\":" + std::to_string(own.overruns) + ",\"late_max_us\":";
-    print(text, static_cast<double>(own.late_max) / 1000);
-    text += ",\"late_mean_us\":";
-    print(text, mean / 1000);
-    return accept(text + "}");
+    const auto forwarded = static_cast<double>(std::max<std::uint64_t>(own.forwarded, 1));
+    return accept(json.member("overruns", own.overruns)
+                      .member("late_max_us", static_cast<double>(own.late_max) / 1000)
+                      .member("late_mean_us", static_cast<double>(own.late_sum) / forwarded / 1000)
+                      .end_object()
+                      .take());
 }
 
 Answer Commands::enter(std::string_view rest) {

@@ -186,12 +186,6 @@ std::uint32_t address_of(std::size_t index, std::size_t count) {
     return network | (number / 250) << 8 | (number % 250 + 1);
 }
 
-std::string dotted(std::uint32_t address) {
-    const in_addr value{htonl(address)};
-    char text[INET_ADDRSTRLEN];
-    return inet_ntop(AF_INET, &value, text, sizeof text);
-}
-
 bool write_file(const std::string& path, const std::string& text) {
     const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
     return file && write(file.get(), text.data(), text.size()) ==
@@ -256,6 +250,12 @@ void furnish_mounts(const std::string& hosts_file) {
 }
 
 }  // namespace
+
+std::string dotted(std::uint32_t address) {
+    const in_addr value{htonl(address)};
+    char text[INET_ADDRSTRLEN];
+    return inet_ntop(AF_INET, &value, text, sizeof text);
+}
 
 const TcpProfile* find_tcp_profile(const std::string& name) {
     // The first is what a kernel has when nobody touched it; the second what an administrator

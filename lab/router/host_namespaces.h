@@ -57,6 +57,9 @@ struct Host {
     std::string router_interface;  ///< the other end of its wire, in the router's namespace
 };
 
+/// "10.77.0.1". Address in host byte order.
+std::string dotted(std::uint32_t address);
+
 struct HostSetting {
     const char* file;  ///< under /proc/sys/net
     const char* value;

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -36,14 +37,8 @@ struct Options {
 };
 
 std::vector<std::string> split(const std::string& text) {
-    std::vector<std::string> parts(1);
-    for (const char letter : text) {
-        if (letter == ',') {
-            parts.emplace_back();
-        } else {
-            parts.back() += letter;
-        }
-    }
+    std::vector<std::string> parts;
+    for (const auto part : std::views::split(text, ',')) parts.emplace_back(part.begin(), part.end());
     return parts;
 }
 

@@ -29,6 +29,23 @@ std::uint32_t number_of(const sockaddr* address) {
     return ntohl(reinterpret_cast<const sockaddr_in*>(address)->sin_addr.s_addr);
 }
 
+/// The addresses of the interfaces that are up, the loopback's only if there is no other; both ports the same.
+Contact contact_of_this_host(std::uint16_t port) {
+    std::vector<std::uint32_t> addresses;
+    ifaddrs* list = nullptr;
+    if (getifaddrs(&list) == 0) {
+        const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, freeifaddrs);
+        for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
+            const bool usable = (each->ifa_flags & IFF_UP) != 0 &&
+                                (each->ifa_flags & IFF_LOOPBACK) == 0 &&
+                                each->ifa_addr != nullptr && each->ifa_addr->sa_family == AF_INET;
+            if (usable) addresses.push_back(number_of(each->ifa_addr));
+        }
+    }
+    if (addresses.empty()) addresses.push_back(INADDR_LOOPBACK);
+    return contact_with(addresses, port);
+}
+
 constexpr int waiting_connections = 1024;
 /// For a port that is free for TCP and UDP alike.
 constexpr int most_ports_tried = 32;
@@ -46,22 +63,6 @@ std::optional<std::uint16_t> bind_to(int socket, std::uint16_t port) {
 }
 
 }  // namespace
-
-Contact contact_of_this_host(std::uint16_t port) {
-    std::vector<std::uint32_t> addresses;
-    ifaddrs* list = nullptr;
-    if (getifaddrs(&list) == 0) {
-        const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, freeifaddrs);
-        for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
-            const bool usable = (each->ifa_flags & IFF_UP) != 0 &&
-                                (each->ifa_flags & IFF_LOOPBACK) == 0 &&
-                                each->ifa_addr != nullptr && each->ifa_addr->sa_family == AF_INET;
-            if (usable) addresses.push_back(number_of(each->ifa_addr));
-        }
-    }
-    if (addresses.empty()) addresses.push_back(INADDR_LOOPBACK);
-    return contact_with(addresses, port);
-}
 
 std::optional<Contact> contact_of(const std::string& host, std::uint16_t port) {
     addrinfo wanted{};

@@ -27,9 +27,6 @@ struct Contact {
 };
 static_assert(sizeof(Contact) <= 64 && std::is_trivially_copyable_v<Contact>);
 
-/// The addresses of the interfaces that are up, the loopback's only if there is no other; both ports the same.
-Contact contact_of_this_host(std::uint16_t port);
-
 /// A host by name or number, both ports the same. Nothing if the name cannot be resolved.
 std::optional<Contact> contact_of(const std::string& host, std::uint16_t port);
 

@@ -65,34 +65,9 @@ Version six_sites() {
     return {1, 1, 24, test::six_sites().latency_us(), {{0, 1}}};
 }
 
-/// Whose turn comes when, until everything was measured once.
-std::vector<std::pair<int, int>> measured_pairs(const Version& version) {
-    std::vector<std::pair<int, int>> pairs;
-    for (int self = 0; self < version.host_count; ++self) {
-        BandwidthPlan plan(self, period);
-        plan.follow(version, 0);
-        while (plan.next_ns() < period) {
-            const std::int64_t now_ns = plan.next_ns();
-            const int peer = *plan.due(now_ns);
-            pairs.emplace_back(self, peer);
-            plan.asked(peer, now_ns);
-            EXPECT_GE(plan.next_ns(), now_ns + ns_per_s / 4);
-            plan.measured(peer, now_ns);
-        }
-    }
-    return pairs;
-}
-
-TEST(BandwidthPlan, OnePairForEachTwoSitesAndOneInEach) {
-    const auto pairs = measured_pairs(six_sites());
-    EXPECT_EQ(pairs.size(), 15U + 6U);
-    EXPECT_TRUE(std::ranges::find(pairs, std::pair(0, 20)) != pairs.end());
-    EXPECT_TRUE(std::ranges::find(pairs, std::pair(8, 9)) != pairs.end());
-    for (const auto& [low, high] : pairs) EXPECT_TRUE(high % 4 == 0 || high == low + 1);
-}
-
 // Site pairs by brute force: each pair once, and in as few turns as can be.
-TEST(BandwidthPlan, SitesMeetInPairsAtTheSameTime) {
+TEST(BandwidthPlan, OnePairForEachTwoSitesAndOneInEachAtTheSameTime) {
+    std::vector<std::pair<int, int>> pairs;
     std::map<std::int64_t, std::vector<int>> busy_at;
     for (int self = 0; self < 24; ++self) {
         BandwidthPlan plan(self, period);
@@ -100,10 +75,17 @@ TEST(BandwidthPlan, SitesMeetInPairsAtTheSameTime) {
         while (plan.next_ns() < period) {
             const std::int64_t now_ns = plan.next_ns();
             const int peer = *plan.due(now_ns);
+            pairs.emplace_back(self, peer);
             busy_at[now_ns].insert(busy_at[now_ns].end(), {self, peer});
-            plan.measured(peer, now_ns);
+            plan.asked(peer, now_ns);
+            EXPECT_GE(plan.next_ns(), now_ns + ns_per_s / 4);
+            plan.ended({peer, 1}, now_ns);
         }
     }
+    EXPECT_EQ(pairs.size(), 15U + 6U);
+    EXPECT_TRUE(std::ranges::find(pairs, std::pair(0, 20)) != pairs.end());
+    EXPECT_TRUE(std::ranges::find(pairs, std::pair(8, 9)) != pairs.end());
+    for (const auto& [low, high] : pairs) EXPECT_TRUE(high % 4 == 0 || high == low + 1);
     EXPECT_EQ(busy_at.size(), 5U + 1U);
     for (auto& [now_ns, hosts] : busy_at) {
         std::ranges::sort(hosts);
@@ -119,17 +101,17 @@ TEST(BandwidthPlan, WhatFailsIsTriedMoreAndMoreRarelyAndAChangedLinkSoon) {
     std::int64_t now_ns = plan.next_ns();
     ASSERT_EQ(plan.due(now_ns), 20);
     plan.asked(20, now_ns);
-    plan.refused(20, now_ns);
+    plan.ended({20, {}, true}, now_ns);
     EXPECT_EQ(plan.next_ns(), now_ns + ns_per_s / 4);
     EXPECT_EQ(plan.due(plan.next_ns()), 20);
-    plan.measured(17, now_ns);
+    plan.ended({17, 1}, now_ns);
     now_ns = plan.next_ns();
-    plan.failed(20, now_ns);
+    plan.ended({20, {}}, now_ns);
     EXPECT_EQ(plan.next_ns(), now_ns + 2 * ns_per_s);
     now_ns = plan.next_ns();
-    plan.failed(20, now_ns);
+    plan.ended({20, {}}, now_ns);
     EXPECT_EQ(plan.next_ns(), now_ns + 4 * ns_per_s);
-    plan.measured(20, now_ns);
+    plan.ended({20, 1}, now_ns);
     plan.follow(version, now_ns);
     EXPECT_GT(plan.next_ns(), period);
     version.latency_us[16 * 24 + 20] *= 3;
@@ -139,7 +121,7 @@ TEST(BandwidthPlan, WhatFailsIsTriedMoreAndMoreRarelyAndAChangedLinkSoon) {
     // Back so soon that it would be twice in a minute.
     now_ns = plan.next_ns();
     plan.asked(20, now_ns);
-    plan.measured(20, now_ns);
+    plan.ended({20, 1}, now_ns);
     version.latency_us[16 * 24 + 20] /= 3;
     plan.follow(version, now_ns);
     EXPECT_EQ(plan.next_ns(), now_ns + 60 * ns_per_s);

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "agent/status.h"
+#include "agent/counters.h"
 #include "agent/key.h"
 
 namespace mutirao::agent {

@@ -25,15 +25,11 @@ constexpr const char* set_up =
 
 SeriesFile::SeriesFile(std::string path, int host) : host_(host) {
     if (path.empty()) return;
-    sqlite3* database = nullptr;
-    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-    const int opened = sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
-    database_.reset(database);
-    if (opened != SQLITE_OK) {
-        stop(sqlite3_errstr(opened));
-        return;
+    try {
+        database_ = profile::open(path, SQLITE_OPEN_CREATE, busy_timeout_ms);
+    } catch (const profile::Refused& refused) {
+        stop(refused.reason);
     }
-    sqlite3_busy_timeout(database, busy_timeout_ms);
     flush();
 }
 
@@ -49,33 +45,32 @@ void SeriesFile::event(double time_s, std::string_view text) {
 
 void SeriesFile::flush() {
     if (!kept() || (set_up_ && rows_.empty())) return;
-    if (!set_up_) set_up_ = profile::execute(database_.get(), set_up);
-    const bool begun = set_up_ && profile::execute(database_.get(), "BEGIN IMMEDIATE");
-    if (begun && write_rows() && profile::execute(database_.get(), "COMMIT")) {
+    try {
+        if (!set_up_) profile::execute(database_, set_up);
+        set_up_ = true;
+        profile::execute(database_, "BEGIN IMMEDIATE");
+        write_rows();
+        profile::execute(database_, "COMMIT");
         rows_.clear();
         busy_flushes_ = 0;
-        return;
+    } catch (const profile::Refused& refused) {
+        sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr);  // in vain unless it was begun
+        if (!refused.busy() || ++busy_flushes_ > most_busy_flushes) stop(refused.reason);
     }
-    const int error = sqlite3_errcode(database_.get());
-    const bool busy = error == SQLITE_BUSY || error == SQLITE_LOCKED;
-    const std::string reason = sqlite3_errmsg(database_.get());
-    if (begun) profile::execute(database_.get(), "ROLLBACK");
-    if (!busy || ++busy_flushes_ > most_busy_flushes) stop(reason);
 }
 
-bool SeriesFile::write_rows() {
-    profile::Statement measurement(database_.get(), "INSERT INTO measurement VALUES(?, ?, ?, ?, ?)");
-    profile::Statement event(database_.get(), "INSERT INTO event VALUES(?, ?, ?)");
-    if (!measurement || !event) return false;
+void SeriesFile::write_rows() {
+    profile::Statement measurement(database_, "INSERT INTO measurement VALUES(?, ?, ?, ?, ?)");
+    profile::Statement event(database_, "INSERT INTO event VALUES(?, ?, ?)");
     for (const Row& row : rows_) {
-        const bool is_event = row.sensor.empty();
-        if (is_event)
+        if (row.sensor.empty()) {
             event << row.time_s << host_ << row.text;
-        else
+            event.run();
+        } else {
             measurement << row.time_s << row.sensor << host_ << row.other << row.value;
-        if (!(is_event ? event : measurement).run()) return false;
+            measurement.run();
+        }
     }
-    return true;
 }
 
 void SeriesFile::stop(std::string_view reason) {
@@ -97,7 +92,7 @@ void Journal::measured(std::string_view sensor, int other, double value) {
 void Journal::measured_latency(int other, double latency_us) {
     std::deque<double>& recent = recent_[static_cast<std::size_t>(other)];
     recent.push_back(latency_us);
-    if (recent.size() > LinkStatus::most_recent) recent.pop_front();
+    if (recent.size() > most_recent) recent.pop_front();
     measured("latency_us", other, latency_us);
 }
 
@@ -106,11 +101,6 @@ void Journal::event(std::string text) {
     series_.event(time_s, text);
     events_.push_back({time_s, std::move(text)});
     if (events_.size() > most_events) events_.pop_front();
-}
-
-std::vector<double> Journal::recent_us(int other) const {
-    const std::deque<double>& recent = recent_[static_cast<std::size_t>(other)];
-    return {recent.begin(), recent.end()};
 }
 
 }  // namespace mutirao::agent

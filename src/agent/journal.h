@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/status.h"
 #include "profile/sqlite.h"
 
 namespace mutirao::agent {
@@ -43,7 +42,7 @@ class SeriesFile {
     };
 
     void stop(std::string_view reason);
-    bool write_rows();
+    void write_rows();
 
     int host_;
     profile::Database database_;
@@ -53,11 +52,17 @@ class SeriesFile {
     std::string stopped_;
 };
 
+struct Event {
+    double time_s = 0;  ///< since 1970
+    std::string text;
+};
+
 /// What people may want to look at later: the newest measurements and events, in memory for the shared
 /// view and, when asked for, in the series file.
 class Journal {
   public:
     static constexpr std::size_t most_events = 64;
+    static constexpr std::size_t most_recent = 16;
 
     Journal(std::string series_file, int host, int host_count)
         : series_(std::move(series_file), host), recent_(static_cast<std::size_t>(host_count)) {}
@@ -69,14 +74,15 @@ class Journal {
     void event(std::string text);
     void flush() { series_.flush(); }
 
-    std::vector<double> recent_us(int other) const;
-    std::vector<EventStatus> events() const { return {events_.begin(), events_.end()}; }
+    /// Both with the oldest first.
+    const std::deque<double>& recent_us(int other) const { return recent_[static_cast<std::size_t>(other)]; }
+    const std::deque<Event>& events() const { return events_; }
     const std::string& series_stopped() const { return series_.stopped(); }
 
   private:
     SeriesFile series_;
     std::vector<std::deque<double>> recent_;
-    std::deque<EventStatus> events_;
+    std::deque<Event> events_;
 };
 
 }  // namespace mutirao::agent

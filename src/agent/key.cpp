@@ -1,14 +1,7 @@
 #include "agent/key.h"
 
-#include <fcntl.h>
 #include <sodium.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
-
-#include "agent/system.h"
 
 namespace mutirao::agent {
 namespace {
@@ -27,24 +20,6 @@ std::array<std::byte, size> keyed_hash(const Key& key, std::span<const std::byte
     crypto_generichash(reinterpret_cast<unsigned char*>(hash.data()), hash.size(), raw(bytes),
                        bytes.size(), raw(key.bytes), key.bytes.size());
     return hash;
-}
-
-int hexadecimal_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return -1;
-}
-
-std::optional<Key> key_from(std::string_view digits) {
-    Key key;
-    if (digits.size() != 2 * key_bytes) return std::nullopt;
-    for (std::size_t i = 0; i < key_bytes; ++i) {
-        const int high = hexadecimal_digit(digits[2 * i]);
-        const int low = hexadecimal_digit(digits[2 * i + 1]);
-        if (high < 0 || low < 0) return std::nullopt;
-        key.bytes[i] = static_cast<std::byte>(16 * high + low);
-    }
-    return key;
 }
 
 }  // namespace
@@ -72,19 +47,12 @@ bool equal(const Mac& a, std::span<const std::byte> b) {
     return a.size() == b.size() && sodium_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-KeyOrReason read_key_file(const std::string& path) {
-    const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (!file) return {{}, "cannot be read"};
-    struct stat about{};
-    if (fstat(file.number(), &about) != 0 || !S_ISREG(about.st_mode)) return {{}, "is no file"};
-    if (about.st_uid != geteuid()) return {{}, "belongs to another user"};
-    if ((about.st_mode & 0777) != 0600) return {{}, "must have mode 600: others might read it"};
-    std::array<char, 2 * key_bytes + 2> text{};
-    const ssize_t count = read(file.number(), text.data(), text.size());
-    std::string_view digits(text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-    if (digits.ends_with('\n')) digits.remove_suffix(1);
-    if (const auto key = key_from(digits)) return {key, ""};
-    return {{}, "holds no key of 64 hexadecimal digits"};
+std::optional<Key> key_from(std::string_view digits) {
+    Key key;
+    std::size_t read = 0;
+    const int failed = sodium_hex2bin(reinterpret_cast<unsigned char*>(key.bytes.data()), key_bytes, digits.data(),
+                                      digits.size(), nullptr, &read, nullptr);
+    return failed == 0 && read == key_bytes && digits.size() == 2 * key_bytes ? std::optional(key) : std::nullopt;
 }
 
 }  // namespace mutirao::agent

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace mutirao::agent {
@@ -36,11 +35,7 @@ Mac mac_of(const Key& key, std::span<const std::byte> bytes);
 /// Takes the same time wherever the difference is.
 bool equal(const Mac& a, std::span<const std::byte> b);
 
-struct KeyOrReason {
-    std::optional<Key> key;
-    std::string reason;  ///< why there is none, as the end of a line
-};
-/// 64 hexadecimal digits in a file of this user with mode 600.
-KeyOrReason read_key_file(const std::string& path);
+/// Of 64 hexadecimal digits; nothing of anything else.
+std::optional<Key> key_from(std::string_view digits);
 
 }  // namespace mutirao::agent

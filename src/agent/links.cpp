@@ -39,14 +39,13 @@ std::vector<std::byte> echo_of(std::uint32_t probe, std::int64_t held_ns) {
 
 }  // namespace
 
-Links::Links(int self, const Options& options, Mesh& mesh, Datagrams& datagrams, Counters& counters, Journal& journal)
+Links::Links(int self, const Options& options, Mesh& mesh, Counters& counters, Journal& journal)
     : self_(self),
       tree_period_ns_(options.tree_period_ms * ns_per_ms),
       other_period_ns_(stretched(options.other_period_ms * ns_per_ms, mesh.host_count() - 1,
                                  links_at_full_rate)),
       dead_after_ns_(options.dead_after_ms * ns_per_ms),
       mesh_(mesh),
-      datagrams_(datagrams),
       counters_(counters),
       journal_(journal),
       watches_(static_cast<std::size_t>(mesh.host_count())) {
@@ -87,43 +86,35 @@ void Links::use_tree(const NetworkView& view, std::int64_t now_ns) {
         probers_[index(peer)].set_period(period_ns[index(peer)], now_ns);
 }
 
-void Links::on_datagram(const Datagram& datagram) {
-    const Head& head = datagram.frame.head;
+template <class Answer>
+void Links::on(const Frame& frame, Way way, std::int64_t arrived_ns, Answer answer) {
+    const Head& head = frame.head;
     if (head.kind == Kind::probe && head.sender < self_) {
-        datagrams_.answer(datagram, Kind::echo,
-                          echo_of(head.counter, now_ns() - datagram.arrived_ns));
-        heard_probe(head.sender, datagram.arrived_ns);
+        answer(echo_of(head.counter, way == Way::udp ? now_ns() - arrived_ns : 0));
+        watches_[index(head.sender)] = {arrived_ns, false};
     } else if (head.kind == Kind::echo && head.sender > self_) {
-        answered(head.sender, {Way::udp, 0}, datagram.frame.payload, datagram.arrived_ns);
+        answered(head.sender, way, frame.payload, arrived_ns);
     } else {
         ++counters_[Count::rejected_unexpected];
     }
 }
 
-void Links::on_frame(int peer, const Frame& frame) {
-    const std::int64_t arrived_ns = now_ns();
-    if (frame.head.kind == Kind::probe && peer < self_) {
-        mesh_.send(peer, Kind::echo, echo_of(frame.head.counter, 0));
-        heard_probe(peer, arrived_ns);
-    } else if (frame.head.kind == Kind::echo && peer > self_) {
-        answered(peer, {Way::channel, 0}, frame.payload, arrived_ns);
-    } else {
-        ++counters_[Count::rejected_unexpected];
-    }
+void Links::on_datagram(const Datagram& datagram) {
+    on(datagram.frame, Way::udp, datagram.arrived_ns,
+       [&](const auto& echo) { mesh_.answer(datagram, Kind::echo, echo); });
 }
 
-void Links::heard_probe(int peer, std::int64_t arrived_ns) {
-    watches_[index(peer)] = {arrived_ns, false};
+void Links::on_frame(const Frame& frame) {
+    on(frame, Way::channel, now_ns(), [&](const auto& echo) { mesh_.send(frame.head.sender, Kind::echo, echo); });
 }
 
-void Links::answered(int peer, ProbeId probe, std::span<const std::byte> echo,
-                     std::int64_t arrived_ns) {
+void Links::answered(int peer, Way way, std::span<const std::byte> echo, std::int64_t arrived_ns) {
     const auto told = from_bytes<Echo>(echo);
     if (!told) {
         ++counters_[Count::rejected_malformed];
         return;
     }
-    probe.number = told->probe;
+    const ProbeId probe{way, told->probe};
     LinkProber& prober = probers_[index(peer)];
     if (prober.would_be_slow(probe, arrived_ns)) look_for_theft(now_ns());
     const auto round_trip_us = prober.answered(probe, told->held_ns, arrived_ns);
@@ -149,7 +140,9 @@ void Links::advance(std::int64_t now_ns) {
         const auto before = prober.announced_us();
         if (prober.would_be_late(now_ns)) look_for_theft(now_ns);
         const std::uint64_t late_before = prober.late_probes();
-        send_probes(peer, prober.advance(now_ns));
+        const ProbesDue due = prober.advance(now_ns);
+        if (due.udp) send_probe(peer, Way::udp);
+        if (due.channel) send_probe(peer, Way::channel);
         counters_[Count::probes_late] += prober.late_probes() - late_before;
         if (const auto after = prober.announced_us(); after && after != before)
             announcements_.push_back({peer, *after});
@@ -175,22 +168,13 @@ std::int64_t Links::next_ns() const {
     return next;
 }
 
-void Links::send_probes(int peer, const ProbesDue& due) {
-    LinkProber& prober = probers_[index(peer)];
-    if (due.udp) {
-        const std::int64_t sent_ns = now_ns();
-        if (const auto number = datagrams_.send(peer, Kind::probe, {})) {
-            ++counters_[Count::probes_sent];
-            prober.sent({Way::udp, *number}, sent_ns);
-        }
-    }
-    if (due.channel) {
-        const std::int64_t sent_ns = now_ns();
-        if (const auto number = mesh_.send(peer, Kind::probe, {})) {
-            ++counters_[Count::probes_sent];
-            prober.sent({Way::channel, *number}, sent_ns);
-        }
-    }
+void Links::send_probe(int peer, Way way) {
+    const std::int64_t sent_ns = now_ns();
+    const auto number =
+        way == Way::udp ? mesh_.send_datagram(peer, Kind::probe, {}) : mesh_.send(peer, Kind::probe, {});
+    if (!number) return;
+    ++counters_[Count::probes_sent];
+    probers_[index(peer)].sent({way, *number}, sent_ns);
 }
 
 }  // namespace mutirao::agent

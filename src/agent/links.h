@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "agent/agent.h"
-#include "agent/status.h"
 #include "agent/journal.h"
 #include "agent/link_prober.h"
 #include "agent/mesh.h"
@@ -68,7 +67,7 @@ class TreeShares {
 
 class Links {
   public:
-    Links(int self, const Options& options, Mesh& mesh, Datagrams& datagrams, Counters& counters, Journal& journal);
+    Links(int self, const Options& options, Mesh& mesh, Counters& counters, Journal& journal);
 
     /// `round_trip_us`: what the greeting took, at the lower host.
     void joined(int peer, std::optional<double> round_trip_us, std::int64_t now_ns);
@@ -76,7 +75,7 @@ class Links {
     /// Links of the tree are probed more often than others.
     void use_tree(const NetworkView& view, std::int64_t now_ns);
     void on_datagram(const Datagram& datagram);
-    void on_frame(int peer, const Frame& frame);
+    void on_frame(const Frame& frame);
     /// This agent did not run for a while: silence meanwhile was its own.
     void excuse(std::int64_t now_ns);
     /// Its thread woke up so late.
@@ -108,10 +107,11 @@ class Links {
     static std::size_t index(int peer) { return static_cast<std::size_t>(peer); }
     int host_count() const { return static_cast<int>(probers_.size()); }
 
-    void send_probes(int peer, const ProbesDue& due);
-    void answered(int peer, ProbeId probe, std::span<const std::byte> echo,
-                  std::int64_t arrived_ns);
-    void heard_probe(int peer, std::int64_t arrived_ns);
+    void send_probe(int peer, Way way);
+    /// `answer`: sends the bytes of an echo.
+    template <class Answer>
+    void on(const Frame& frame, Way way, std::int64_t arrived_ns, Answer answer);
+    void answered(int peer, Way way, std::span<const std::byte> echo, std::int64_t arrived_ns);
     std::int64_t silence_ns() const { return dead_after_ns_ + 2 * other_period_ns_; }
 
     int self_;
@@ -119,7 +119,6 @@ class Links {
     std::int64_t other_period_ns_;
     std::int64_t dead_after_ns_;
     Mesh& mesh_;
-    Datagrams& datagrams_;
     Counters& counters_;
     Journal& journal_;
     StolenTime stolen_;

@@ -139,15 +139,15 @@ double greeting_round_trip_us(const Connection& connection) {
 
 }  // namespace
 
-Mesh::Mesh(const Job& job, int listening_socket, Poller& poller, Counters& counters,
-           MeshListener& listener)
+Mesh::Mesh(const Job& job, const Endpoint& endpoint, Poller& poller, Counters& counters, MeshListener& listener)
     : job_(job),
       patience_ns_(patience_to_greet_ns(job.options)),
-      listening_socket_(listening_socket),
+      endpoint_(endpoint),
       poller_(poller),
       counters_(counters),
       listener_(listener),
-      listening_name_(poller.add(listening_socket)),
+      listening_name_(poller.add(endpoint.tcp())),
+      hears_datagrams_(poller.add(endpoint.udp()) != 0),
       peers_(job_.contacts.size()),
       datagram_peers_(job_.contacts.size()) {
     for (const Contact& contact : job_.contacts)
@@ -168,41 +168,26 @@ std::optional<std::uint32_t> Mesh::send(int peer, Kind kind, std::span<const std
     return counter;
 }
 
-std::optional<std::uint32_t> Mesh::make_datagram(int peer, Kind kind,
-                                                 std::span<const std::byte> payload,
-                                                 std::vector<std::byte>& out) {
-    const Session& session = datagram_peers_[index(peer)].session;
-    std::uint32_t& counter = peers_[index(peer)].datagram_counter;
-    if (session.number == 0 || counter == UINT32_MAX) return std::nullopt;
-    append_frame(out, {kind, job_.self, peer, session.number, ++counter}, payload,
-                 session.key);
-    return counter;
-}
-
-bool Mesh::on_ready(const Ready& ready, std::int64_t now_ns) {
-    if (ready.name == listening_name_) {
-        accept_all(now_ns);
-        return true;
-    }
+void Mesh::on_ready(const Ready& ready, std::int64_t now_ns) {
+    if (ready.name == listening_name_) return accept_all(now_ns);
     const auto found = connections_.find(ready.name);
-    if (found == connections_.end()) return false;
+    if (found == connections_.end()) return;
     Connection& connection = *found->second;
-    if (connection.broken) return true;
+    if (connection.broken) return;
     if (connection.stage == Stage::connecting) {
         if (ready.writable) on_connected(connection, now_ns);
-        return true;
+        return;
     }
     if (ready.writable) connection.flush(counters_);
     if (ready.readable) read(connection);
     poll_for_writing(connection);
-    return true;
 }
 
 void Mesh::tick(std::int64_t now_ns) {
     clear_broken(now_ns);
     if (accept_again_ns_ != 0 && now_ns >= accept_again_ns_) {
         accept_again_ns_ = 0;
-        listening_name_ = poller_.add(listening_socket_);
+        listening_name_ = poller_.add(endpoint_.tcp());
     }
     for (int peer = job_.self + 1; peer < host_count(); ++peer) {
         const Peer& each = peers_[index(peer)];
@@ -231,7 +216,7 @@ void Mesh::accept_all(std::int64_t now_ns) {
     while (true) {
         sockaddr_in from{};
         socklen_t length = sizeof from;
-        File socket(accept4(listening_socket_, reinterpret_cast<sockaddr*>(&from), &length, flags));
+        File socket(accept4(endpoint_.tcp(), reinterpret_cast<sockaddr*>(&from), &length, flags));
         if (!socket) break;
         const bool familiar = contact_addresses_.contains(ntohl(from.sin_addr.s_addr));
         make_room(familiar);
@@ -243,7 +228,7 @@ void Mesh::accept_all(std::int64_t now_ns) {
         if (kept != nullptr) kept->familiar = familiar;
     }
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-        poller_.remove(listening_socket_);
+        poller_.remove(endpoint_.tcp());
         listening_name_ = 0;
         accept_again_ns_ = now_ns + accept_pause_ns;
     }
@@ -463,22 +448,14 @@ std::int64_t stamp_of(msghdr& message) {
 
 }  // namespace
 
-std::optional<std::uint32_t> Datagrams::send(int peer, Kind kind,
-                                             std::span<const std::byte> payload) {
-    return send_to(mesh_.datagram_address(peer), peer, kind, payload);
-}
-
-void Datagrams::answer(const Datagram& datagram, Kind kind,
-                       std::span<const std::byte> payload) {
-    send_to(datagram.from, datagram.frame.head.sender, kind, payload);
-}
-
-std::optional<std::uint32_t> Datagrams::send_to(const sockaddr_in& to, int peer, Kind kind,
-                                                std::span<const std::byte> payload) {
+std::optional<std::uint32_t> Mesh::send_datagram(const sockaddr_in& to, int peer, Kind kind,
+                                                 std::span<const std::byte> payload) {
+    const Session& session = datagram_peers_[index(peer)].session;
+    std::uint32_t& counter = peers_[index(peer)].datagram_counter;
+    if (session.number == 0 || counter == UINT32_MAX) return std::nullopt;
     sending_.clear();
-    const auto counter = mesh_.make_datagram(peer, kind, payload, sending_);
-    if (!counter) return std::nullopt;
-    const ssize_t count = sendto(socket_, sending_.data(), sending_.size(), MSG_DONTWAIT,
+    append_frame(sending_, {kind, job_.self, peer, session.number, ++counter}, payload, session.key);
+    const ssize_t count = sendto(endpoint_.udp(), sending_.data(), sending_.size(), MSG_DONTWAIT,
                                  reinterpret_cast<const sockaddr*>(&to), sizeof to);
     if (count < 0) return std::nullopt;
     ++counters_[Count::udp_packets_sent];
@@ -486,7 +463,7 @@ std::optional<std::uint32_t> Datagrams::send_to(const sockaddr_in& to, int peer,
     return counter;
 }
 
-std::optional<Datagram> Datagrams::receive() {
+std::optional<Datagram> Mesh::receive_datagram() {
     while (true) {
         Datagram datagram;
         alignas(cmsghdr) std::array<char, 128> control;
@@ -498,7 +475,7 @@ std::optional<Datagram> Datagrams::receive() {
         message.msg_iovlen = 1;
         message.msg_control = control.data();
         message.msg_controllen = control.size();
-        const ssize_t count = recvmsg(socket_, &message, MSG_DONTWAIT);
+        const ssize_t count = recvmsg(endpoint_.udp(), &message, MSG_DONTWAIT);
         if (count < 0) {
             // What an earlier datagram met on its way (port unreachable) is reported here.
             if (errno == EAGAIN || errno == EWOULDBLOCK) return std::nullopt;
@@ -512,8 +489,7 @@ std::optional<Datagram> Datagrams::receive() {
             ++counters_[Count::rejected_oversized];
             continue;
         }
-        const auto opened =
-            open_datagram(std::span(received_).first(size), self_, mesh_.datagram_peers());
+        const auto opened = open_datagram(std::span(received_).first(size), job_.self, datagram_peers_);
         if (const Reject* why = std::get_if<Reject>(&opened)) {
             ++counters_[*why];
             continue;

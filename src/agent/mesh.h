@@ -1,11 +1,13 @@
 // The channels between an agent and all the others: one TCP connection for each pair of hosts, made by
 // the lower one and made again when it breaks, and the key agreed on it, under which the two also
 // exchange datagrams. Frames of a channel arrive in the order in which they were sent, or the channel
-// breaks: what core/spanning_tree demands of who carries its messages.
+// breaks: what core/spanning_tree demands of who carries its messages. Datagrams come with the moment at
+// which the kernel got them, so that a probe does not seem slow because its host was busy.
 #pragma once
 
 #include <netinet/in.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,9 +19,9 @@
 #include <vector>
 
 #include "agent/agent.h"
+#include "agent/counters.h"
 #include "agent/endpoint.h"
 #include "agent/frame.h"
-#include "agent/status.h"
 #include "agent/system.h"
 
 namespace mutirao::agent {
@@ -97,13 +99,18 @@ class MeshListener {
 /// For a greeting to be answered.
 inline std::int64_t patience_to_greet_ns(const Options& options) { return 2 * options.dead_after_ms * ns_per_ms; }
 
+struct Datagram {
+    Frame frame;
+    sockaddr_in from{};
+    std::int64_t arrived_ns = 0;  ///< by the clock of now_ns()
+};
+
 class Mesh {
   public:
-    /// The job must outlive this.
-    Mesh(const Job& job, int listening_socket, Poller& poller, Counters& counters,
-         MeshListener& listener);
+    /// Job and endpoint must outlive this.
+    Mesh(const Job& job, const Endpoint& endpoint, Poller& poller, Counters& counters, MeshListener& listener);
 
-    bool listens() const { return listening_name_ != 0; }
+    bool usable() const { return listening_name_ != 0 && hears_datagrams_; }
     bool up(int peer) const { return peers_[index(peer)].channel != nullptr; }
     /// At some time.
     bool was_up(int peer) const { return datagram_peers_[index(peer)].session.number != 0; }
@@ -111,18 +118,17 @@ class Mesh {
     /// up. A failure shows as lost() at the next tick().
     std::optional<std::uint32_t> send(int peer, Kind kind, std::span<const std::byte> payload);
 
-    /// Makes the bytes of a datagram; its counter names it. Nothing unless a key is agreed.
-    std::optional<std::uint32_t> make_datagram(int peer, Kind kind,
-                                               std::span<const std::byte> payload,
-                                               std::vector<std::byte>& out);
-    std::span<DatagramPeer> datagram_peers() { return datagram_peers_; }
-    /// Where the peer's datagrams go to: the address at which its channel was made.
-    const sockaddr_in& datagram_address(int peer) const {
-        return peers_[index(peer)].datagram_address;
+    /// Likewise as a datagram, to the address at which the channel was made; nothing unless it was sent.
+    std::optional<std::uint32_t> send_datagram(int peer, Kind kind, std::span<const std::byte> payload) {
+        return send_datagram(peers_[index(peer)].datagram_address, peer, kind, payload);
     }
+    void answer(const Datagram& datagram, Kind kind, std::span<const std::byte> payload) {
+        send_datagram(datagram.from, datagram.frame.head.sender, kind, payload);
+    }
+    /// The next good datagram; nothing when no more have come. Valid until the next call.
+    std::optional<Datagram> receive_datagram();
 
-    /// True if the event was one of the mesh's.
-    bool on_ready(const Ready& ready, std::int64_t now_ns);
+    void on_ready(const Ready& ready, std::int64_t now_ns);
     /// Connects what is not connected, and clears away what broke. To be called after events.
     void tick(std::int64_t now_ns);
     std::int64_t next_ns() const;
@@ -155,52 +161,24 @@ class Mesh {
     void drop_channel(int peer);
     void clear_broken(std::int64_t now_ns);
     void poll_for_writing(Connection& connection);
+    std::optional<std::uint32_t> send_datagram(const sockaddr_in& to, int peer, Kind kind,
+                                               std::span<const std::byte> payload);
     Expectation expectation_of(std::optional<int> sender, const Session& session,
                                std::size_t most_payload) const;
 
     const Job& job_;
     std::int64_t patience_ns_;  ///< for a greeting
-    int listening_socket_;
+    const Endpoint& endpoint_;
     Poller& poller_;
     Counters& counters_;
     MeshListener& listener_;
     std::uint64_t listening_name_;
+    bool hears_datagrams_;
     std::unordered_set<std::uint32_t> contact_addresses_;
     std::int64_t accept_again_ns_ = 0;  ///< 0: accepting
     std::vector<Peer> peers_;
     std::vector<DatagramPeer> datagram_peers_;
     std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
-};
-
-// The UDP socket of an agent: frames with the moment at which the kernel got them, so that a probe does
-// not seem slow because its host was busy.
-
-struct Datagram {
-    Frame frame;
-    sockaddr_in from{};
-    std::int64_t arrived_ns = 0;  ///< by the clock of now_ns()
-};
-
-class Datagrams {
-  public:
-    Datagrams(int socket, int self, Mesh& mesh, Counters& counters)
-        : socket_(socket), self_(self), mesh_(mesh), counters_(counters) {}
-
-    /// Returns the counter that names it; nothing if it was not sent.
-    std::optional<std::uint32_t> send(int peer, Kind kind, std::span<const std::byte> payload);
-    void answer(const Datagram& datagram, Kind kind, std::span<const std::byte> payload);
-
-    /// The next good frame; nothing when no more have come. Valid until the next call.
-    std::optional<Datagram> receive();
-
-  private:
-    std::optional<std::uint32_t> send_to(const sockaddr_in& to, int peer, Kind kind,
-                                         std::span<const std::byte> payload);
-
-    int socket_;
-    int self_;
-    Mesh& mesh_;
-    Counters& counters_;
     std::array<std::byte, 2048> received_{};
     std::vector<std::byte> sending_;
 };

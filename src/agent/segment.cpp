@@ -1,19 +1,135 @@
 #include "agent/segment.h"
 
-#include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
 #include <new>
+#include <span>
 #include <system_error>
 
 #include "core/text/bytes.h"
 #include "core/text/numbers.h"
 
 namespace mutirao::agent {
+
+// The shared memory of an agent: a head and two sections that are replaced as a whole. One process
+// writes, any number read without being able to stop it (a sequence lock): a reader copies, and copies
+// again if the writer was at work meanwhile.
+
+struct SectionPlace {
+    std::uint64_t offset_bytes = 0;
+    std::uint64_t capacity_words = 0;
+};
+
+struct SegmentHead {
+    static constexpr std::uint64_t right_magic = 0x6f61726974756d00;
+    static constexpr std::uint32_t right_layout = 3;
+
+    std::uint64_t magic = right_magic;
+    std::uint32_t layout = right_layout;
+    std::int32_t pid = 0;
+    std::int32_t self = 0;
+    std::int32_t host_count = 0;
+    std::uint64_t job = 0;
+    std::uint64_t size_bytes = 0;
+    SectionPlace network;
+    SectionPlace status;
+    std::atomic<std::uint64_t> changes{0};
+    std::atomic<std::uint64_t> ended{0};  ///< the agent stopped in good order
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+/// A section at its place in the memory. Words are atomic, so that a torn copy is merely thrown away.
+class Section {
+  public:
+    Section(std::byte* memory, const SectionPlace& place)
+        : words_(reinterpret_cast<std::atomic<std::uint64_t>*>(memory + place.offset_bytes)),
+          capacity_words_(place.capacity_words) {}
+
+    static std::size_t bytes_for(std::size_t capacity_words) {
+        return (capacity_words + head_words) * sizeof(std::uint64_t);
+    }
+
+    /// False, and nothing is written, if there is no room for it.
+    bool write(std::span<const std::byte> bytes) {
+        if (bytes.size() > capacity_words_ * sizeof(std::uint64_t)) return false;
+        const std::uint64_t sequence = words_[0].load(std::memory_order_relaxed);
+        words_[0].store(sequence + 1, std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_release);
+        words_[1].store(bytes.size(), std::memory_order_relaxed);
+        for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, bytes.data() + at, std::min(sizeof word, bytes.size() - at));
+            words_[head_words + at / sizeof word].store(word, std::memory_order_relaxed);
+        }
+        words_[0].store(sequence + 2, std::memory_order_release);
+        return true;
+    }
+
+    /// Nothing if nothing was written yet, or the writer stays in the middle of its work (it died).
+    std::optional<std::vector<std::byte>> read() const {
+        for (int tries = 0; tries < most_tries; ++tries) {
+            const std::uint64_t before = words_[0].load(std::memory_order_acquire);
+            if (before == 0) return std::nullopt;
+            if (before % 2 == 0) {
+                std::vector<std::byte> bytes = copy();
+                std::atomic_thread_fence(std::memory_order_acquire);
+                if (words_[0].load(std::memory_order_relaxed) == before) return bytes;
+            }
+            sched_yield();
+        }
+        return std::nullopt;
+    }
+
+  private:
+    static constexpr std::size_t head_words = 2;  ///< sequence, bytes in use
+    static constexpr int most_tries = 10'000;
+
+    std::vector<std::byte> copy() const {
+        const std::uint64_t size = std::min<std::uint64_t>(
+            words_[1].load(std::memory_order_relaxed), capacity_words_ * sizeof(std::uint64_t));
+        std::vector<std::byte> bytes(size);
+        for (std::size_t at = 0; at < size; at += sizeof(std::uint64_t)) {
+            const std::uint64_t word =
+                words_[head_words + at / sizeof word].load(std::memory_order_relaxed);
+            std::memcpy(bytes.data() + at, &word, std::min<std::size_t>(sizeof word, size - at));
+        }
+        return bytes;
+    }
+
+    std::atomic<std::uint64_t>* words_;
+    std::uint64_t capacity_words_;
+};
+
+/// What an agent knows of the whole network, as bytes for the shared memory.
+struct Published {
+    NetworkView view;
+    Version version;
+};
+
+/// A piece of shared memory in this process, for the reading and the writing end alike.
+struct ViewReader::Mapping {
+    File file;  ///< of its own for a reader of another process; none for the agent's own process
+    std::byte* memory = nullptr;
+    std::size_t size_bytes = 0;
+
+    ~Mapping() {
+        if (memory != nullptr) munmap(memory, size_bytes);
+    }
+
+    SegmentHead& head() const { return *reinterpret_cast<SegmentHead*>(memory); }
+    Section network() const { return {memory, head().network}; }
+    Section status() const { return {memory, head().status}; }
+};
+
 namespace {
 
 constexpr std::size_t fixed_bytes = 64;
@@ -35,21 +151,19 @@ void matrix_fields(Codec& codec, Coded<Codec, std::vector<double>>& matrix, int 
     codec.items(matrix, hosts * hosts, [&](auto& value) { codec.real(value); });
 }
 
-}  // namespace
-
 template <class Codec>
-void fields(Codec& codec, Coded<Codec, NetworkView>& view, Coded<Codec, Version>& version, int hosts) {
+void fields(Codec& codec, Coded<Codec, NetworkView>& view, Coded<Codec, Version>& complete, int hosts) {
     codec.number(view.changes, 8);
     codec.number(view.unknown_links, 4);
     codec.number(view.version, 4);
     codec.number(view.version_hash, 8);
-    codec.number(version.number, 4);
-    codec.number(version.hash, 8);
+    codec.number(complete.number, 4);
+    codec.number(complete.hash, 8);
     tree_fields(codec, view.tree, hosts);
-    tree_fields(codec, version.tree, hosts);
+    tree_fields(codec, complete.tree, hosts);
     matrix_fields(codec, view.latency_us, hosts);
     matrix_fields(codec, view.last_known_us, hosts);
-    matrix_fields(codec, version.latency_us, hosts);
+    matrix_fields(codec, complete.latency_us, hosts);
     matrix_fields(codec, view.bandwidth_bytes_per_us, hosts);
     codec.items(view.host_speeds, static_cast<std::size_t>(hosts), [&](auto& each) {
         codec.real(each.copy_bytes_per_us);
@@ -58,32 +172,25 @@ void fields(Codec& codec, Coded<Codec, NetworkView>& view, Coded<Codec, Version>
     });
 }
 
-std::vector<std::byte> encode(const NetworkView& view, const Version& version) {
-    ByteWriter writer;
-    fields(writer, view, version, view.host_count);
-    return std::move(writer).take();
-}
-
-std::optional<Published> decode_published(std::span<const std::byte> bytes, int host_count) {
-    ByteReader reader(bytes);
-    Published published;
-    published.view.host_count = published.version.host_count = host_count;
-    fields(reader, published.view, published.version, host_count);
-    return reader.ended_well() ? std::optional(std::move(published)) : std::nullopt;
-}
-
+/// More than is ever published.
 std::size_t most_published_bytes(int host_count) {
     const auto hosts = static_cast<std::size_t>(host_count);
     return fixed_bytes + hosts * (2 * edge_bytes + speed_bytes) + 4 * hosts * hosts * sizeof(double);
 }
-
-namespace {
 
 bool lies_within(const SectionPlace& place, std::size_t size_bytes) {
     if (place.offset_bytes % sizeof(std::uint64_t) != 0 || place.offset_bytes > size_bytes ||
         place.capacity_words > size_bytes / sizeof(std::uint64_t))
         return false;
     return place.offset_bytes + Section::bytes_for(place.capacity_words) <= size_bytes;
+}
+
+/// Somebody else holds the lock that an agent takes on its segment.
+bool is_locked(int file) {
+    struct flock lock{};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    return fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 bool is_whole(const SegmentHead& head, std::size_t size_bytes) {
@@ -113,17 +220,6 @@ std::string segment_name(std::uint64_t job, int host) {
     return segment_prefix() + hexadecimal(job) + "-" + std::to_string(host);
 }
 
-bool is_locked(int file) {
-    struct flock lock{};
-    lock.l_type = F_WRLCK;
-    lock.l_whence = SEEK_SET;
-    return fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-}
-
-ViewReader::Mapping::~Mapping() {
-    if (memory != nullptr) munmap(memory, size_bytes);
-}
-
 std::optional<ViewReader> ViewReader::attach(const std::string& name) {
     if (name.find('/') != std::string::npos) return std::nullopt;
     auto mapping = std::make_shared<Mapping>();
@@ -147,7 +243,12 @@ std::uint64_t ViewReader::changes() const {
 
 std::optional<Published> ViewReader::published() const {
     const auto bytes = mapping_->network().read();
-    return bytes ? decode_published(*bytes, host_count()) : std::nullopt;
+    if (!bytes) return std::nullopt;
+    ByteReader reader(*bytes);
+    Published both;
+    both.view.host_count = both.version.host_count = host_count();
+    fields(reader, both.view, both.version, host_count());
+    return reader.ended_well() ? std::optional(std::move(both)) : std::nullopt;
 }
 
 std::optional<NetworkView> ViewReader::read() const {
@@ -160,9 +261,10 @@ std::optional<Version> ViewReader::complete() const {
     return both ? std::optional(std::move(both->version)) : std::nullopt;
 }
 
-std::optional<Status> ViewReader::status() const {
+std::optional<std::string> ViewReader::status() const {
     const auto bytes = mapping_->status().read();
-    return bytes ? decode_status(*bytes) : std::nullopt;
+    if (!bytes) return std::nullopt;
+    return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
 }
 
 int ViewReader::self() const { return mapping_->head().self; }
@@ -181,7 +283,7 @@ constexpr const char* folder = "/dev/shm";
 constexpr int most_tries = 100;
 
 std::size_t most_status_bytes(int host_count) {
-    return 64 * 1024 + static_cast<std::size_t>(host_count) * 512;
+    return 64 * 1024 + static_cast<std::size_t>(host_count) * 1024;
 }
 
 SectionPlace place_section(std::size_t& end_bytes, std::size_t most_bytes) {
@@ -345,27 +447,27 @@ Segment::~Segment() {
 void Segment::end() { mapping_->head().ended.store(1, std::memory_order_release); }
 
 void Segment::publish(const NetworkView& view, const Version& version) {
-    if (mapping_->network().write(encode(view, version)))
+    ByteWriter writer;
+    fields(writer, view, version, view.host_count);
+    if (mapping_->network().write(std::move(writer).take()))
         mapping_->head().changes.fetch_add(1, std::memory_order_release);
 }
 
-void Segment::publish(const Status& status) { mapping_->status().write(encode(status)); }
+void Segment::publish(std::string_view status) {
+    mapping_->status().write(std::as_bytes(std::span(status)));
+}
 
 ViewReader Segment::reader() const { return ViewReader(mapping_); }
 
 std::vector<FoundSegment> list_segments() {
     std::vector<FoundSegment> found;
-    DIR* listing = opendir(folder);
-    if (listing == nullptr) return found;
-    const std::string prefix = segment_prefix();
-    while (const dirent* entry = readdir(listing)) {
-        const std::string name = entry->d_name;
-        if (!name.starts_with(prefix)) continue;
+    std::error_code none;  // then there is nothing to be listed
+    for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+        const std::string name = entry.path().filename();
+        if (!name.starts_with(segment_prefix())) continue;
         if (const auto reader = ViewReader::attach(name)) found.push_back({name, !reader->gone()});
     }
-    closedir(listing);
-    std::sort(found.begin(), found.end(),
-              [](const FoundSegment& a, const FoundSegment& b) { return a.name < b.name; });
+    std::ranges::sort(found, {}, &FoundSegment::name);
     return found;
 }
 

@@ -61,8 +61,10 @@ Family agent_in_a_child(const SegmentIdentity& what, bool forks = false) {
         std::unique_ptr<Segment> segment;
         if (Segment::make(what, segment) != Segment::Outcome::made) _exit(1);
         segment->publish(view_of(3, 7), version_of(3, 7));
-        const pid_t child = forks ? fork() : -1;
-        if (child != 0 && write(ready[1], &child, sizeof child) < 0) _exit(1);
+        const bool is_last = !forks || fork() == 0;
+        const pid_t child = forks ? getpid() : -1;
+        // The last one says so, when it has closed what a child must not keep.
+        if (is_last && write(ready[1], &child, sizeof child) < 0) _exit(1);
         while (true) pause();
     }
     close(ready[1]);
@@ -85,6 +87,9 @@ TEST(Segment, WhatIsPublishedIsRead) {
     const auto reader = ViewReader::attach(what.name);
     ASSERT_TRUE(reader);
     EXPECT_FALSE(reader->read());
+    EXPECT_FALSE(reader->status());
+    segment->publish("{}");
+    EXPECT_EQ(reader->status(), "{}");
     NetworkView view = view_of(3, 5);
     view.latency_us[1] = infinite;
     const std::uint64_t before = reader->changes();
@@ -103,61 +108,26 @@ TEST(Segment, WhatIsPublishedIsRead) {
     EXPECT_FALSE(ViewReader::attach(what.name));
 }
 
-TEST(Segment, AStatusComesBackAsItWas) {
-    Status status;
-    status.time_s = 1.5;
-    status.series_stopped = "disk full";
-    status.links.resize(3);
-    status.links[0] = {true, true, infinite, ForecastStatus{1, 2, "mean"}, {}, {}, {1, 2, 3}};
-    status.events = {{2.5, "something"}, {3.5, ""}};
-    status.sensors = {{"free_disk_bytes", 7, {}}};
-    status.counters[Count::versions] = 12;
-    const std::vector<std::byte> bytes = encode(status);
-    EXPECT_EQ(decode_status(bytes), status);
-    for (std::size_t size = 0; size < bytes.size(); ++size)
-        EXPECT_FALSE(decode_status(std::span(bytes).first(size)));
-}
-
-TEST(Segment, ASecondAgentStepsAside) {
-    std::unique_ptr<Segment> first, second;
-    const SegmentIdentity what = identity("rival");
-    ASSERT_EQ(Segment::make(what, first), Segment::Outcome::made);
-    EXPECT_EQ(Segment::make(what, second), Segment::Outcome::held_by_another);
-    EXPECT_FALSE(ViewReader::attach(what.name)->gone());
-    first.reset();
-    EXPECT_EQ(Segment::make(what, second), Segment::Outcome::made);
-}
-
-// Fails if a reader's test for life takes the lock itself, or a name is given before the lock.
-TEST(Segment, OfAnAgentThatWasKilledIsSeenToBeStaleAndReplaced) {
-    const SegmentIdentity what = identity("killed");
-    const pid_t child = agent_in_a_child(what).agent;
-    const auto reader = ViewReader::attach(what.name);
-    ASSERT_TRUE(reader);
-    EXPECT_FALSE(reader->gone());
-    std::unique_ptr<Segment> next;
-    EXPECT_EQ(Segment::make(what, next), Segment::Outcome::held_by_another);
-    kill_and_wait(child);
-    EXPECT_TRUE(reader->gone());
-    EXPECT_EQ(Segment::make(what, next), Segment::Outcome::made);
-    EXPECT_TRUE(reader->gone());
-    EXPECT_EQ(reader->read(), view_of(3, 7));
-    EXPECT_FALSE(ViewReader::attach(what.name)->gone());
-}
-
-// Of a program that was killed, processes that it forked may live on. Fails if the lock belongs to the
-// open file from which the memory was made, or a child keeps it.
-TEST(Segment, OfAnAgentThatWasKilledIsStaleWhileItsChildLives) {
-    const SegmentIdentity what = identity("orphan");
-    const Family family = agent_in_a_child(what, true);
-    ASSERT_GT(family.child, 0);
-    const auto reader = ViewReader::attach(what.name);
-    ASSERT_TRUE(reader);
-    EXPECT_FALSE(reader->gone());
-    kill_and_wait(family.agent);
-    EXPECT_TRUE(reader->gone());
-    EXPECT_TRUE(made(what));
-    kill(family.child, SIGKILL);
+// Of a program that was killed, processes that it forked may live on. Fails if a reader's test for life takes the lock
+// itself, a name is given before the lock, the lock belongs to the open file from which the memory was made, or a
+// child keeps it.
+TEST(Segment, OfAnAgentThatWasKilledIsSeenToBeStaleAndReplacedThoughItsChildLives) {
+    for (const bool forks : {false, true}) {
+        const SegmentIdentity what = identity("killed");
+        const Family family = agent_in_a_child(what, forks);
+        const auto reader = ViewReader::attach(what.name);
+        ASSERT_TRUE(reader);
+        EXPECT_FALSE(reader->gone());
+        std::unique_ptr<Segment> next;
+        EXPECT_EQ(Segment::make(what, next), Segment::Outcome::held_by_another);
+        kill_and_wait(family.agent);
+        EXPECT_TRUE(reader->gone());
+        EXPECT_EQ(Segment::make(what, next), Segment::Outcome::made);
+        EXPECT_TRUE(reader->gone());
+        EXPECT_EQ(reader->read(), view_of(3, 7));
+        EXPECT_FALSE(ViewReader::attach(what.name)->gone());
+        if (forks) kill(family.child, SIGKILL);
+    }
 }
 
 TEST(Segment, ANameThatIsTakenByJunkIsFreedAndOthersAreExplained) {

@@ -5,10 +5,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "agent/agent.h"
+#include "agent/counters.h"
 #include "core/network/tree.h"
 
 namespace mutirao::agent::test {
@@ -21,6 +23,20 @@ inline bool within_a_minute(const std::function<bool()>& condition) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     return true;
+}
+
+/// What an agent says of itself holds these words.
+inline bool tells(const Thread& agent, const std::string& words) {
+    const auto status = agent.view()->status();
+    return status && status->find(words) != status->npos;
+}
+
+/// How often an agent says that it has counted this; nothing before it has said anything.
+inline std::optional<std::uint64_t> counted(const Thread& agent, Count count) {
+    const auto status = agent.view()->status();
+    if (!status) return std::nullopt;
+    const std::string name = '"' + std::string(count_names[static_cast<std::size_t>(count)]) + "\":";
+    return std::stoull(status->substr(status->find(name) + name.size()));
 }
 
 inline Options fast_options() {

@@ -1,7 +1,6 @@
 #include "profile/commands.h"
 
 #include <chrono>
-#include <fstream>
 #include <optional>
 
 #include "core/text/json.h"
@@ -26,18 +25,11 @@ void describe_host(std::ostream& out) {
     out << json.take() << "\n";
 }
 
-Fabric fabric_of_network(const std::string& network_file) {
-    std::ifstream file(network_file);
-    if (!file) throw UsageError("cannot read " + network_file);
-    tool::NetworkFile read = tool::read_network(file, network_file);
-    if (!read.error.empty()) throw UsageError(read.error);
-    return describe_fabric(read.network, processor(), transport());
-}
-
 /// From the words behind FILE and MPI.
 Fabric fabric_in(const Words& words) {
     if (words.empty()) return describe_fabric(Network(1), processor(), transport());
-    if (words.size() == 1) return fabric_of_network(words.front());
+    if (words.size() == 1)
+        return describe_fabric(tool::read_network_file(words.front()).network, processor(), transport());
     const auto fabric = words.size() == 5 ? fabric_from(words) : std::nullopt;
     if (!fabric)
         throw UsageError("remember takes FILE MPI [NETWORK | HOSTS SITES LATENCIES PROCESSOR TRANSPORT]");
@@ -67,11 +59,10 @@ void find_fabric(const Words& words, std::ostream& out) {
     if (words.empty()) throw UsageError("find takes FILE and perhaps a fabric");
     const Fabric fabric = fabric_in({words.begin() + 1, words.end()});
     ProfileFile file(words[0], ProfileFile::Access::read, patience);
-    const Outcome begun = file.begin();
-    if (begun != Outcome::done && begun != Outcome::absent) throw Failure(file.error());
-    const auto known = begun == Outcome::done ? file.fabrics() : std::vector<KnownFabric>{};
-    if (!known) throw Failure(file.error());
-    out << find_alike(*known, fabric).value_or(0) << "\n";
+    std::int64_t id = 0;
+    const Outcome outcome = file.in_transaction([&] { id = find_alike(file.fabrics(), fabric).value_or(0); });
+    if (outcome != Outcome::done && outcome != Outcome::absent) throw Failure(file.error());
+    out << id << "\n";
 }
 
 }  // namespace

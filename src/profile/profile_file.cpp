@@ -144,9 +144,9 @@ class TextColumns {
 };
 
 /// SQLite has no code of its own for it.
-bool lacks_what_is_asked_for(int code, sqlite3* database) {
-    const std::string_view message = sqlite3_errmsg(database);
-    return code == SQLITE_ERROR && (message.starts_with("no such ") || message.find("has no column named") != std::string_view::npos);
+bool lacks_what_is_asked_for(const Refused& refused) {
+    return refused.code == SQLITE_ERROR && (refused.reason.starts_with("no such ") ||
+                                            refused.reason.find("has no column named") != std::string::npos);
 }
 
 }  // namespace
@@ -177,105 +177,93 @@ std::optional<std::int64_t> find_alike(const std::vector<KnownFabric>& known, co
 ProfileFile::ProfileFile(std::string path, Access access, std::chrono::milliseconds patience)
     : path_(std::move(path)), access_(access), patience_(patience) {}
 
-Outcome ProfileFile::begin() {
-    const Outcome opened = open();
-    if (opened != Outcome::done) return opened;
-    if (!execute(database_.get(), set_up) ||
-        !execute(database_.get(), access_ == Access::write ? "BEGIN IMMEDIATE" : "BEGIN"))
-        return failure();
-    return check();
+Outcome ProfileFile::in_transaction(const std::function<void()>& work) {
+    try {
+        begin();
+        if (const Outcome checked = check(); checked != Outcome::done) return checked;
+        work();
+        if (access_ == Access::write) execute(database_, "COMMIT");
+        return Outcome::done;
+    } catch (const Refused& refused) {
+        return outcome_of(refused);
+    }
 }
 
-Outcome ProfileFile::open() {
-    if (access_ == Access::write) {
+void ProfileFile::begin() {
+    const bool writes = access_ == Access::write;
+    if (writes) {
         std::error_code unable;  // then opening it fails, and says why
         std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), unable);
     }
-    sqlite3* database = nullptr;
-    const int create = access_ == Access::write ? SQLITE_OPEN_CREATE : 0;
-    const int opened = sqlite3_open_v2(path_.c_str(), &database,
-                                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | create, nullptr);
-    database_.reset(database);
-    if (opened != SQLITE_OK) return failure();
-    sqlite3_busy_timeout(database, static_cast<int>(patience_.count()));
+    database_ = open(path_, writes ? SQLITE_OPEN_CREATE : 0, static_cast<int>(patience_.count()));
     struct stat found {};
     inode_ = stat(path_.c_str(), &found) == 0 ? found.st_ino : 0;
-    return Outcome::done;
+    execute(database_, set_up);
+    execute(database_, writes ? "BEGIN IMMEDIATE" : "BEGIN");
 }
 
 Outcome ProfileFile::check() {
     const auto tables = number("SELECT count(*) FROM sqlite_master");
     const auto application = number("PRAGMA application_id");
     const auto version = number("PRAGMA user_version");
-    if (!tables || !application || !version) return failure();
-    if (*tables == 0 && *application == 0) {
-        if (access_ == Access::read) return Outcome::absent;
-        return execute(database_.get(), schema) ? Outcome::done : failure();
-    }
-    if (*application != application_id) {
+    const bool is_new = tables == 0 && application == 0;
+    if (is_new && access_ == Access::read) return Outcome::absent;
+    if (!is_new && application != application_id) {
         error_ = path_ + " is not a profile of mutirao";
         return Outcome::useless;
     }
-    if (*version > schema_version) {
+    if (!is_new && version > schema_version) {
         error_ = path_ + " was written by a newer mutirao";
         return Outcome::useless;
     }
-    if (*version < schema_version) {
-        const std::string number = std::to_string(*version);
+    if (!is_new && version < schema_version) {
+        const std::string number = std::to_string(version);
         return set_aside(".version-" + number, "is of the older schema " + number);
     }
-    // Tables that are new since.
-    return access_ == Access::read || execute(database_.get(), schema) ? Outcome::done : failure();
+    if (access_ == Access::write) execute(database_, schema);  // also for tables that are new since
+    return Outcome::done;
 }
 
-Outcome ProfileFile::commit() { return execute(database_.get(), "COMMIT") ? Outcome::done : failure(); }
-
-std::optional<std::int64_t> ProfileFile::number(const char* question) {
-    Statement statement(database_.get(), question);
+std::int64_t ProfileFile::number(const char* question) const {
+    Statement statement(database_, question);
     std::int64_t answer = 0;
-    if (!statement || !statement.step()) return std::nullopt;
-    statement >> answer;
+    if (statement.step()) statement >> answer;
     return answer;
 }
 
-std::optional<std::vector<KnownFabric>> ProfileFile::fabrics() {
-    Statement statement(database_.get(),
-                        "SELECT id, hosts, sites, latencies_us, processor, transport FROM fabric");
-    if (!statement) return std::nullopt;
+std::vector<KnownFabric> ProfileFile::fabrics() const {
+    Statement statement(database_, "SELECT id, hosts, sites, latencies_us, processor, transport FROM fabric");
     std::vector<KnownFabric> result;
     while (statement.step()) {
         std::int64_t id = 0;
         statement >> id;
         result.push_back({id, read_fabric(statement)});
     }
-    return statement.ended_well() ? std::optional(std::move(result)) : std::nullopt;
+    return result;
 }
 
-std::optional<std::vector<ProfileRow>> ProfileFile::rows(std::int64_t fabric, const std::string& mpi) {
-    Statement statement(database_.get(), select_rows);
-    if (!statement) return std::nullopt;
+std::vector<ProfileRow> ProfileFile::rows(std::int64_t fabric, const std::string& mpi) const {
+    Statement statement(database_, select_rows);
     statement << fabric << mpi;
     std::vector<ProfileRow> result;
     while (statement.step()) {
         if (auto row = read_row(statement)) result.push_back(std::move(*row));
     }
-    return statement.ended_well() ? std::optional(std::move(result)) : std::nullopt;
+    return result;
 }
 
-std::optional<std::int64_t> ProfileFile::add(const Fabric& fabric) {
-    Statement statement(database_.get(), "INSERT INTO fabric(hosts, sites, latencies_us, processor, transport)"
+std::int64_t ProfileFile::add(const Fabric& fabric) {
+    Statement statement(database_, "INSERT INTO fabric(hosts, sites, latencies_us, processor, transport)"
                                    " VALUES(?, ?, ?, ?, ?)");
-    if (!statement) return std::nullopt;
     statement << fabric.hosts << fabric.sites << text_of(fabric.latencies_us)
               << fabric.processor << fabric.transport;
-    if (!statement.run()) return std::nullopt;
+    statement.run();
     return sqlite3_last_insert_rowid(database_.get());
 }
 
-bool ProfileFile::put(std::int64_t fabric, const std::string& mpi, const ProfileRow& row) {
-    Statement present(database_.get(), select_row);
-    Statement replace(database_.get(), replace_row);
-    if (!present || !replace) return false;
+void ProfileFile::put(std::int64_t fabric, const std::string& mpi, const ProfileRow& row) {
+    Statement present(database_, select_row);
+    Statement replace(database_, replace_row);
     ProfileRow whole = row;
     bind_key(present, fabric, mpi, row);
     if (present.step()) {
@@ -283,22 +271,18 @@ bool ProfileFile::put(std::int64_t fabric, const std::string& mpi, const Profile
         read_measured(present, earlier);
         whole = merged(earlier, row);
     }
-    if (!present.ended_well()) return false;
     bind_key(replace, fabric, mpi, whole);
     replace << whole.time_us.low << whole.time_us.median << whole.time_us.high
             << whole.windows << whole.measured_s;
-    return replace.run();
+    replace.run();
 }
 
 // A profile of before these were kept has no table of them until it is written.
-std::optional<std::vector<ProgramRun>> ProfileFile::runs(std::int64_t fabric, const std::string& mpi,
-                                                         const std::string& program) {
-    const auto tables = number("SELECT count(*) FROM sqlite_master WHERE name = 'run'");
-    if (!tables) return std::nullopt;
+std::vector<ProgramRun> ProfileFile::runs(std::int64_t fabric, const std::string& mpi,
+                                          const std::string& program) const {
     std::vector<ProgramRun> result;
-    if (*tables == 0) return result;
-    Statement statement(database_.get(), select_runs);
-    if (!statement) return std::nullopt;
+    if (number("SELECT count(*) FROM sqlite_master WHERE name = 'run'") == 0) return result;
+    Statement statement(database_, select_runs);
     statement << fabric << mpi << program << fabric;
     while (statement.step()) {
         ProgramRun run{.program = program};
@@ -306,30 +290,29 @@ std::optional<std::vector<ProgramRun>> ProfileFile::runs(std::int64_t fabric, co
             run.measured_s;
         result.push_back(std::move(run));
     }
-    return statement.ended_well() ? std::optional(std::move(result)) : std::nullopt;
+    return result;
 }
 
-bool ProfileFile::put(std::int64_t fabric, const std::string& mpi, const ProgramRun& run) {
+void ProfileFile::put(std::int64_t fabric, const std::string& mpi, const ProgramRun& run) {
     const auto before = runs(fabric, mpi, run.program);
-    Statement replace(database_.get(), replace_run);
-    if (!before || !replace) return false;
-    const auto same = std::find_if(before->rbegin(), before->rend(),
+    const auto same = std::find_if(before.rbegin(), before.rend(),
                                    [&](const ProgramRun& each) { return each.ranks == run.ranks; });
-    const ProgramRun now = same == before->rend() ? run : newest(*same, run);
+    const ProgramRun now = same == before.rend() ? run : newest(*same, run);
+    Statement replace(database_, replace_run);
     replace << fabric << mpi << now.program << now.ranks.ranks << now.ranks.hosts << now.ranks.most_on_a_host
             << now.length_s << now.saved_share << now.measured_s;
-    return replace.run() && execute(database_.get(), forget_old_runs);
+    replace.run();
+    execute(database_, forget_old_runs);
 }
 
-Outcome ProfileFile::failure() {
-    const int code = sqlite3_errcode(database_.get()) & 0xff;
-    error_ = path_ + ": " + sqlite3_errmsg(database_.get());
+Outcome ProfileFile::outcome_of(const Refused& refused) {
+    error_ = path_ + ": " + refused.reason;
     struct stat found {};
-    if (code == SQLITE_CANTOPEN && access_ == Access::read && stat(path_.c_str(), &found) != 0)
+    if (refused.code == SQLITE_CANTOPEN && access_ == Access::read && stat(path_.c_str(), &found) != 0)
         return Outcome::absent;
-    if (code == SQLITE_BUSY || code == SQLITE_LOCKED) return Outcome::busy;
-    if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT || lacks_what_is_asked_for(code, database_.get()))
-        return set_aside(".damaged", std::string("is damaged (") + sqlite3_errmsg(database_.get()) + ")");
+    if (refused.busy()) return Outcome::busy;
+    if (refused.code == SQLITE_NOTADB || refused.code == SQLITE_CORRUPT || lacks_what_is_asked_for(refused))
+        return set_aside(".damaged", "is damaged (" + refused.reason + ")");
     return Outcome::useless;
 }
 

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,29 +48,26 @@ class ProfileFile {
 
     ProfileFile(std::string path, Access access, std::chrono::milliseconds patience);
 
-    /// Opens the file, made anew if it is to be written, and begins a transaction.
-    Outcome begin();
-    Outcome commit();
+    /// Opens the file, made anew if it is to be written, and does the work, which may call what follows, in one
+    /// transaction. Sets a damaged file aside.
+    Outcome in_transaction(const std::function<void()>& work);
     const std::string& error() const { return error_; }
 
-    /// Nothing: see failure().
-    std::optional<std::vector<KnownFabric>> fabrics();
-    std::optional<std::vector<ProfileRow>> rows(std::int64_t fabric, const std::string& mpi);
-    std::optional<std::int64_t> add(const Fabric& fabric);
-    bool put(std::int64_t fabric, const std::string& mpi, const ProfileRow& row);
+    std::vector<KnownFabric> fabrics() const;
+    std::vector<ProfileRow> rows(std::int64_t fabric, const std::string& mpi) const;
+    std::int64_t add(const Fabric& fabric);
+    void put(std::int64_t fabric, const std::string& mpi, const ProfileRow& row);
     /// Those on other fabrics first, without what they saved.
-    std::optional<std::vector<ProgramRun>> runs(std::int64_t fabric, const std::string& mpi, const std::string& program);
+    std::vector<ProgramRun> runs(std::int64_t fabric, const std::string& mpi, const std::string& program) const;
     static constexpr std::int64_t no_fabric = -1;
-    bool put(std::int64_t fabric, const std::string& mpi, const ProgramRun& run);
-
-    /// After something failed: what it was. Sets a damaged file aside.
-    Outcome failure();
+    void put(std::int64_t fabric, const std::string& mpi, const ProgramRun& run);
 
   private:
-    Outcome open();
+    void begin();
     Outcome check();
+    Outcome outcome_of(const Refused& refused);
     Outcome set_aside(const std::string& suffix, const std::string& why);
-    std::optional<std::int64_t> number(const char* question);
+    std::int64_t number(const char* question) const;
 
     const std::string path_;
     const Access access_;

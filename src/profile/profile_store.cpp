@@ -23,13 +23,13 @@ constexpr std::size_t most_known = 16;
 /// More than this is not taken up before it is written.
 constexpr std::size_t most_batches = 4096;
 
-ProfileStore::Answer none_of(const std::vector<KnownFabric>& known, const Fabric& fabric) {
-    if (known.empty()) return {{}, {}, "the profile is empty"};
+std::string why_none_is_alike(const std::vector<KnownFabric>& known, const Fabric& fabric) {
+    if (known.empty()) return "the profile is empty";
     const auto nearest = std::find_if(known.begin(), known.end(), [&](const KnownFabric& each) {
         return each.fabric.hosts == fabric.hosts && each.fabric.sites == fabric.sites;
     });
     const Fabric& other = nearest == known.end() ? known.back().fabric : nearest->fabric;
-    return {{}, {}, "the profile is of another fabric: this one is " + *difference(fabric, other)};
+    return "the profile is of another fabric: this one is " + *difference(fabric, other);
 }
 
 }  // namespace
@@ -54,26 +54,22 @@ ProfileStore::Answer ProfileStore::rows_for(const Fabric& fabric, const std::str
 std::optional<ProfileStore::Answer> ProfileStore::read(const Fabric& fabric, const std::string& mpi,
                                                        std::string& trouble) const {
     ProfileFile file(path_, ProfileFile::Access::read, patience_to_read);
-    const auto ended = [&](Outcome outcome) -> std::optional<Answer> {
-        if (outcome == Outcome::absent) return Answer{{}, {}, "there is no profile yet"};
-        trouble = file.error();
-        return std::nullopt;
-    };
-    if (const Outcome begun = file.begin(); begun != Outcome::done) return ended(begun);
-    const auto fabrics = file.fabrics();
-    if (!fabrics) return ended(file.failure());
-    const auto id = find_alike(*fabrics, fabric);
-    auto runs = file.runs(id.value_or(ProfileFile::no_fabric), mpi, program());
-    if (!runs) return ended(file.failure());
-    if (!id) {
-        Answer none = none_of(*fabrics, fabric);
-        none.runs = std::move(*runs);
-        return none;
-    }
-    auto rows = file.rows(*id, mpi);
-    if (!rows) return ended(file.failure());
-    std::string why_none = rows->empty() ? "the profile knows this fabric, but not with " + mpi : "";
-    return Answer{std::move(*rows), std::move(*runs), std::move(why_none)};
+    Answer answer;
+    const Outcome outcome = file.in_transaction([&] {
+        const auto fabrics = file.fabrics();
+        const auto id = find_alike(fabrics, fabric);
+        answer.runs = file.runs(id.value_or(ProfileFile::no_fabric), mpi, program());
+        if (id) answer.rows = file.rows(*id, mpi);
+        if (!id) {
+            answer.why_none = why_none_is_alike(fabrics, fabric);
+        } else if (answer.rows.empty()) {
+            answer.why_none = "the profile knows this fabric, but not with " + mpi;
+        }
+    });
+    if (outcome == Outcome::done) return answer;
+    if (outcome == Outcome::absent) return Answer{{}, {}, "there is no profile yet"};
+    trouble = file.error();
+    return std::nullopt;
 }
 
 void ProfileStore::remember(const Fabric& fabric, const std::string& mpi,
@@ -101,25 +97,18 @@ bool ProfileStore::flush(std::chrono::milliseconds patience) {
     }
     if (batches.empty()) return true;
     known_.clear();
-    const auto write = [&](ProfileFile& file) {
-        if (const Outcome begun = file.begin(); begun != Outcome::done) return begun;
-        for (const Batch& batch : batches) {
-            const auto known = file.fabrics();
-            auto id = known ? find_alike(*known, batch.fabric) : std::nullopt;
-            if (known && !id) id = file.add(batch.fabric);
-            if (!id) return file.failure();
-            for (const ProfileRow& row : batch.rows) {
-                if (!file.put(*id, batch.mpi, row)) return file.failure();
-            }
-            if (batch.run && !file.put(*id, batch.mpi, *batch.run)) return file.failure();
-        }
-        return file.commit();
-    };
     Outcome outcome = Outcome::absent;
     std::string error;
     for (int attempt = 0; attempt < 2 && outcome == Outcome::absent; ++attempt) {
         ProfileFile file(path_, ProfileFile::Access::write, patience);
-        outcome = write(file);  // absent: what was there has been set aside
+        outcome = file.in_transaction([&] {
+            for (const Batch& batch : batches) {
+                const auto known = find_alike(file.fabrics(), batch.fabric);
+                const auto id = known ? *known : file.add(batch.fabric);
+                for (const ProfileRow& row : batch.rows) file.put(id, batch.mpi, row);
+                if (batch.run) file.put(id, batch.mpi, *batch.run);
+            }
+        });  // absent: what was there has been set aside
         error = file.error();
     }
     const std::lock_guard lock(mutex_);

@@ -18,19 +18,38 @@ struct CloseDatabase {
 };
 using Database = std::unique_ptr<sqlite3, CloseDatabase>;
 
-inline bool execute(sqlite3* database, const char* text) {
-    return sqlite3_exec(database, text, nullptr, nullptr, nullptr) == SQLITE_OK;
+/// What SQLite could not do, and why. Thrown by all that follows.
+struct Refused {
+    explicit Refused(sqlite3* database) : code(sqlite3_errcode(database) & 0xff), reason(sqlite3_errmsg(database)) {}
+
+    bool busy() const { return code == SQLITE_BUSY || code == SQLITE_LOCKED; }
+
+    int code;
+    std::string reason;
+};
+
+inline Database open(const std::string& path, int flags, int patience_ms) {
+    sqlite3* opened = nullptr;
+    flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+    const int code = sqlite3_open_v2(path.c_str(), &opened, flags, nullptr);
+    Database database(opened);
+    if (code != SQLITE_OK) throw Refused(opened);
+    sqlite3_busy_timeout(opened, patience_ms);
+    return database;
+}
+
+inline void execute(const Database& database, const char* text) {
+    if (sqlite3_exec(database.get(), text, nullptr, nullptr, nullptr) != SQLITE_OK) throw Refused(database.get());
 }
 
 /// One statement. Values are bound, and columns read, in their order.
 class Statement {
   public:
-    Statement(sqlite3* database, const char* text) {
+    Statement(const Database& database, const char* text) : database_(database.get()) {
         sqlite3_stmt* statement = nullptr;
-        sqlite3_prepare_v2(database, text, -1, &statement, nullptr);
+        if (sqlite3_prepare_v2(database_, text, -1, &statement, nullptr) != SQLITE_OK) throw Refused(database_);
         statement_.reset(statement);
     }
-    explicit operator bool() const { return statement_ != nullptr; }
 
     Statement& operator<<(std::string_view text) {
         sqlite3_bind_text(statement_.get(), ++bound_, text.data(), static_cast<int>(text.size()),
@@ -55,20 +74,16 @@ class Statement {
     /// True: there is a row, whose columns can be read.
     bool step() {
         read_ = -1;
-        result_ = sqlite3_step(statement_.get());
-        return result_ == SQLITE_ROW;
+        const int result = sqlite3_step(statement_.get());
+        if (result != SQLITE_ROW && result != SQLITE_DONE) throw Refused(database_);
+        return result == SQLITE_ROW;
     }
     /// Runs it to its end, from the beginning, and makes it ready for other values.
-    bool run() {
-        while (step()) {
-        }
-        const bool done = result_ == SQLITE_DONE;
+    void run() {
+        while (step()) continue;
         sqlite3_reset(statement_.get());
         bound_ = 0;
-        return done;
     }
-    /// No error ended it.
-    bool ended_well() const { return result_ == SQLITE_DONE || result_ == SQLITE_ROW; }
 
     Statement& operator>>(std::string& text) {
         const auto* bytes =
@@ -100,10 +115,10 @@ class Statement {
     struct Finalize {
         void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
     };
+    sqlite3* database_;
     std::unique_ptr<sqlite3_stmt, Finalize> statement_;
     int bound_ = 0;
     int read_ = -1;
-    int result_ = SQLITE_OK;
 };
 
 }  // namespace mutirao::profile

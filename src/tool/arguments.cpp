@@ -1,6 +1,7 @@
 #include "tool/arguments.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include "core/settings/settings.h"
 #include "core/text/numbers.h"
@@ -68,6 +69,20 @@ long long Arguments::number(const std::string& name, long long otherwise, long l
                          std::to_string(least) + ".." + std::to_string(most));
     }
     return *value;
+}
+
+void read_lines(std::istream& input, const std::string& name, const std::function<void(const Words&)>& line) {
+    std::string text;
+    for (int number = 1; std::getline(input, text); ++number) {
+        std::istringstream stream(text.substr(0, text.find('#')));
+        Words words;
+        for (std::string word; stream >> word;) words.push_back(word);
+        try {
+            if (!words.empty()) line(words);
+        } catch (const UsageError& wrong) {
+            throw UsageError(name + ":" + std::to_string(number) + ": " + wrong.what());
+        }
+    }
 }
 
 void require_one_of(std::string_view what, std::string_view wanted,

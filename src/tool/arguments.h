@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <istream>
 #include <map>
 #include <optional>
 #include <ostream>
@@ -45,6 +46,10 @@ class Arguments {
     Words positional_;
     std::map<std::string, std::string> options_;
 };
+
+/// Hands over the words of each line that has any; "#" begins a comment. What is thrown of a line as UsageError goes on
+/// as "NAME:LINE: what is wrong".
+void read_lines(std::istream& input, const std::string& name, const std::function<void(const Words&)>& line);
 
 /// Stops with an error line unless `wanted` is one of `names`; `what` says of what kind they are.
 void require_one_of(std::string_view what, std::string_view wanted,

@@ -1,52 +1,48 @@
 #include "tool/network_file.h"
 
 #include <algorithm>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "core/network/sites.h"
 #include "core/network/topology.h"
 #include "core/network/tree.h"
 #include "core/settings/settings.h"
 #include "core/text/numbers.h"
-#include "tool/arguments.h"
 
 namespace mutirao::tool {
 namespace {
 
 constexpr int most_hosts = 10'000;
 
-/// What is read so far. Each method takes the words of one line and returns what is wrong with
-/// them, or nothing.
+/// What is read so far. Each method takes the words of one line, and throws what is wrong with them.
 class Reader {
   public:
-    std::string line(const Words& words);
-    /// What only shows at the end.
-    std::string finish() const;
+    void line(const Words& words);
+    /// What only shows at the end; empty: nothing.
+    std::string what_is_missing() const;
 
     NetworkFile result;
 
   private:
-    std::string hosts(const Words& words);
-    std::string bytes_at_least(std::size_t least, const Words& words, std::size_t& target);
-    std::string eager_limit(const Words& words);
-    std::string initial_window(const Words& words);
-    std::string host(const Words& words);
-    std::string link(const Words& words);
-    std::string site(const Words& words);
-    std::string memory(const Words& words);
+    void hosts(const Words& words);
+    void bytes_at_least(std::size_t least, const Words& words, std::size_t& target);
+    void host(const Words& words);
+    void link(const Words& words);
+    void site(const Words& words);
+    void memory(const Words& words);
 
     struct Kind {
         std::string usage;
-        std::string (Reader::*read)(const Words&);
+        std::function<void(Reader&, const Words&)> read;
     };
     static const std::map<std::string, Kind>& kinds();
 
     int host_count() const { return result.network.host_count(); }
-    std::string host_number(const std::string& word, int& host) const;
-    std::string first_time(const std::string& what);
+    int host_number(const std::string& word) const;
+    void require_first_time(const std::string& what);
 
     std::set<std::string> seen_;
 };
@@ -59,27 +55,35 @@ struct Column {
     double& target;
 };
 
-/// What is wrong with the words from `first` on, of which each is for one column.
-std::string read_numbers(const Words& words, std::size_t first, std::initializer_list<Column> columns) {
+/// The words from `first` on, of which each is for one column.
+void read_numbers(const Words& words, std::size_t first, std::initializer_list<Column> columns) {
     for (const Column& column : columns) {
         const std::string& word = words[first++];
         const auto value = number_in<double>(word);
         const bool valid = value && (column.zero_allowed ? *value >= 0 : *value > 0) &&
                            (column.infinite_allowed || std::isfinite(*value));
         if (!valid) {
-            return std::string(column.name) + " is \"" + word + "\"; it must be a number " +
-                   (column.zero_allowed ? "of at least 0" : "above 0") + (column.infinite_allowed ? " or inf" : "");
+            throw UsageError(std::string(column.name) + " is \"" + word + "\"; it must be a number " +
+                             (column.zero_allowed ? "of at least 0" : "above 0") +
+                             (column.infinite_allowed ? " or inf" : ""));
         }
         column.target = *value;
     }
-    return {};
 }
 
 const std::map<std::string, Reader::Kind>& Reader::kinds() {
     static const std::map<std::string, Kind> table = {
         {"hosts", {"hosts COUNT", &Reader::hosts}},
-        {"eager_limit_bytes", {"eager_limit_bytes BYTES", &Reader::eager_limit}},
-        {"initial_window_bytes", {"initial_window_bytes BYTES", &Reader::initial_window}},
+        {"eager_limit_bytes",
+         {"eager_limit_bytes BYTES",
+          [](Reader& to, const Words& words) {
+              to.bytes_at_least(0, words, to.result.network.transport.eager_limit_bytes);
+          }}},
+        {"initial_window_bytes",
+         {"initial_window_bytes BYTES",
+          [](Reader& to, const Words& words) {
+              to.bytes_at_least(1, words, to.result.network.transport.initial_window_bytes);
+          }}},
         {"host",
          {"host HOST SEND_OVERHEAD_US RECEIVE_OVERHEAD_US PORT_BYTES_PER_US", &Reader::host}},
         {"link", {"link FROM TO LATENCY_US BANDWIDTH_BYTES_PER_US", &Reader::link}},
@@ -91,43 +95,38 @@ const std::map<std::string, Reader::Kind>& Reader::kinds() {
     return table;
 }
 
-std::string Reader::line(const Words& words) {
+void Reader::line(const Words& words) {
     const auto kind = kinds().find(words.front());
     if (kind == kinds().end()) {
         Words names;
         for (const auto& [name, unused] : kinds()) names.push_back(name);
-        return "unknown line \"" + words.front() + "\"" + did_you_mean(words.front(), names);
+        throw UsageError("unknown line \"" + words.front() + "\"" + did_you_mean(words.front(), names));
     }
-    const auto blanks = std::count(kind->second.usage.begin(), kind->second.usage.end(), ' ');
-    if (static_cast<long>(words.size()) != blanks + 1) {
-        return std::to_string(words.size() - 1) + " values where " + std::to_string(blanks) +
-               " belong: " + kind->second.usage;
+    const auto& [usage, read] = kind->second;
+    const auto blanks = static_cast<std::size_t>(std::ranges::count(usage, ' '));
+    if (words.size() != blanks + 1) {
+        throw UsageError(std::to_string(words.size() - 1) + " values where " + std::to_string(blanks) +
+                         " belong: " + usage);
     }
-    if (host_count() == 0 && words.front() != "hosts") {
-        return "the first line must be hosts COUNT";
-    }
-    return (this->*kind->second.read)(words);
+    if (host_count() == 0 && words.front() != "hosts") throw UsageError("the first line must be hosts COUNT");
+    read(*this, words);
 }
 
-std::string Reader::first_time(const std::string& what) {
-    return seen_.insert(what).second ? std::string() : what + " is given twice";
+void Reader::require_first_time(const std::string& what) {
+    if (!seen_.insert(what).second) throw UsageError(what + " is given twice");
 }
 
-std::string Reader::host_number(const std::string& word, int& host) const {
+int Reader::host_number(const std::string& word) const {
     const auto value = number_in<int>(word);
-    if (!value || *value < 0 || *value >= host_count()) {
-        return "host \"" + word + "\" is not in 0.." + std::to_string(host_count() - 1);
-    }
-    host = *value;
-    return {};
+    if (value && *value >= 0 && *value < host_count()) return *value;
+    throw UsageError("host \"" + word + "\" is not in 0.." + std::to_string(host_count() - 1));
 }
 
-std::string Reader::hosts(const Words& words) {
-    if (std::string twice = first_time("hosts"); !twice.empty()) return twice;
+void Reader::hosts(const Words& words) {
+    require_first_time("hosts");
     const auto count = number_in<int>(words[1]);
-    if (!count || *count < 1 || *count > most_hosts) {
-        return "hosts \"" + words[1] + "\" is not in 1.." + std::to_string(most_hosts);
-    }
+    if (!count || *count < 1 || *count > most_hosts)
+        throw UsageError("hosts \"" + words[1] + "\" is not in 1.." + std::to_string(most_hosts));
     result.network = Network(*count);
     const Link unusable = {std::numeric_limits<double>::infinity(),
                            std::numeric_limits<double>::infinity()};
@@ -136,82 +135,62 @@ std::string Reader::hosts(const Words& words) {
             if (from != to) result.network.set_link(from, to, unusable);
         }
     }
-    return {};
 }
 
-std::string Reader::bytes_at_least(std::size_t least, const Words& words, std::size_t& target) {
-    if (std::string twice = first_time(words[0]); !twice.empty()) return twice;
+void Reader::bytes_at_least(std::size_t least, const Words& words, std::size_t& target) {
+    require_first_time(words[0]);
     const auto bytes = number_in<std::size_t>(words[1]);
     if (!bytes || *bytes < least) {
-        return words[0] + " \"" + words[1] + "\" is not a whole number" + (least > 0 ? " above 0" : "");
+        throw UsageError(words[0] + " \"" + words[1] + "\" is not a whole number" + (least > 0 ? " above 0" : ""));
     }
     target = *bytes;
-    return {};
 }
 
-std::string Reader::eager_limit(const Words& words) {
-    return bytes_at_least(0, words, result.network.transport.eager_limit_bytes);
-}
-
-std::string Reader::initial_window(const Words& words) {
-    return bytes_at_least(1, words, result.network.transport.initial_window_bytes);
-}
-
-std::string Reader::host(const Words& words) {
-    int number = 0;
-    if (std::string bad = host_number(words[1], number); !bad.empty()) return bad;
-    const std::string name = "host " + std::to_string(number);
-    if (std::string twice = first_time(name); !twice.empty()) return twice;
+void Reader::host(const Words& words) {
+    const int number = host_number(words[1]);
+    require_first_time("host " + std::to_string(number));
     HostCosts costs;
-    const std::string wrong = read_numbers(words, 2,
-                                           {{"send overhead", true, false, costs.send_overhead_us},
-                                            {"receive overhead", true, false, costs.receive_overhead_us},
-                                            {"port", false, true, costs.port_bytes_per_us}});
-    if (wrong.empty()) result.network.set_host(number, costs);
-    return wrong;
+    read_numbers(words, 2,
+                 {{"send overhead", true, false, costs.send_overhead_us},
+                  {"receive overhead", true, false, costs.receive_overhead_us},
+                  {"port", false, true, costs.port_bytes_per_us}});
+    result.network.set_host(number, costs);
 }
 
-std::string Reader::link(const Words& words) {
-    int from = 0;
-    int to = 0;
-    if (std::string bad = host_number(words[1], from); !bad.empty()) return bad;
-    if (std::string bad = host_number(words[2], to); !bad.empty()) return bad;
-    if (from == to) return "a link from host " + words[1] + " to itself";
-    const std::string name = "link " + std::to_string(from) + " " + std::to_string(to);
-    if (std::string twice = first_time(name); !twice.empty()) return twice;
+void Reader::link(const Words& words) {
+    const int from = host_number(words[1]);
+    const int to = host_number(words[2]);
+    if (from == to) throw UsageError("a link from host " + words[1] + " to itself");
+    require_first_time("link " + std::to_string(from) + " " + std::to_string(to));
     Link measured;
-    const std::string wrong = read_numbers(words, 3,
-                                           {{"latency", true, true, measured.latency_us},
-                                            {"bandwidth", false, true, measured.bandwidth_bytes_per_us}});
-    if (wrong.empty()) result.network.set_link(from, to, measured);
-    return wrong;
+    read_numbers(words, 3,
+                 {{"latency", true, true, measured.latency_us},
+                  {"bandwidth", false, true, measured.bandwidth_bytes_per_us}});
+    result.network.set_link(from, to, measured);
 }
 
-std::string Reader::site(const Words& words) {
-    int number = 0;
-    if (std::string bad = host_number(words[1], number); !bad.empty()) return bad;
-    const std::string name = "site of host " + std::to_string(number);
-    if (std::string twice = first_time(name); !twice.empty()) return twice;
+void Reader::site(const Words& words) {
+    const int number = host_number(words[1]);
+    require_first_time("site of host " + std::to_string(number));
     auto& names = result.site_names;
     const auto known = std::find(names.begin(), names.end(), words[2]);
     result.site_of.resize(static_cast<std::size_t>(host_count()), -1);
     result.site_of[static_cast<std::size_t>(number)] = static_cast<int>(known - names.begin());
     if (known == names.end()) names.push_back(words[2]);
-    return {};
 }
 
-std::string Reader::memory(const Words& words) {
-    if (std::string twice = first_time("memory"); !twice.empty()) return twice;
+void Reader::memory(const Words& words) {
+    require_first_time("memory");
     MemoryCosts& costs = result.memory;
-    return read_numbers(words, 1,
-                        {{"latency", true, false, costs.message_latency_us},
-                         {"overhead", true, false, costs.message_overhead_us},
-                         {"copy", false, true, costs.copy_bytes_per_us},
-                         {"reduction", false, true, costs.reduce_bytes_per_us},
-                         {"shared memory", false, true, costs.shared_bytes_per_us}});
+    read_numbers(words, 1,
+                 {{"latency", true, false, costs.message_latency_us},
+                  {"overhead", true, false, costs.message_overhead_us},
+                  {"copy", false, true, costs.copy_bytes_per_us},
+                  {"reduction", false, true, costs.reduce_bytes_per_us},
+                  {"shared memory", false, true, costs.shared_bytes_per_us}});
 }
 
-std::string Reader::finish() const {
+std::string Reader::what_is_missing() const {
     if (host_count() == 0) return "there is no line hosts COUNT";
     const auto& sites = result.site_of;
     const auto without = std::find(sites.begin(), sites.end(), -1);
@@ -223,20 +202,15 @@ std::string Reader::finish() const {
 
 NetworkFile read_network(std::istream& input, const std::string& name) {
     Reader reader;
-    std::string text;
-    int line_number = 0;
-    std::string error;
-    while (error.empty() && std::getline(input, text)) {
-        ++line_number;
-        std::istringstream stream(text.substr(0, text.find('#')));
-        Words words;
-        for (std::string word; stream >> word;) words.push_back(word);
-        if (!words.empty()) error = reader.line(words);
-    }
-    if (error.empty()) error = reader.finish();
-    if (!error.empty()) error = name + ":" + std::to_string(line_number) + ": " + error;
-    reader.result.error = error;
-    return reader.result;
+    read_lines(input, name, [&](const Words& words) { reader.line(words); });
+    if (const std::string missing = reader.what_is_missing(); !missing.empty()) throw UsageError(name + ": " + missing);
+    return std::move(reader.result);
+}
+
+NetworkFile read_network_file(const std::string& path) {
+    std::ifstream input(path);
+    if (!input) throw UsageError("the network file " + path + " cannot be read");
+    return read_network(input, path);
 }
 
 Topology topology_of(NetworkFile file) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/network/topology.h"
+#include "tool/arguments.h"
 
 namespace mutirao::tool {
 
@@ -26,11 +27,11 @@ struct NetworkFile {
     std::vector<int> site_of;             ///< empty: the file names no sites
     std::vector<std::string> site_names;  ///< by label
     MemoryCosts memory;
-    std::string error;                    ///< "NAME:LINE: what is wrong"; empty: all well
 };
 
-/// `name` is how error lines call the file.
+/// `name` is how error lines call the file. Throws UsageError.
 NetworkFile read_network(std::istream& input, const std::string& name);
+NetworkFile read_network_file(const std::string& path);
 
 /// With its spanning tree, if it has one, and the sites that the file names, or else those that show.
 Topology topology_of(NetworkFile file);

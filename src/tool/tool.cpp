@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <fstream>
 #include <limits>
 
 #include "core/algorithms/algorithm.h"
@@ -153,14 +152,6 @@ struct Scene {
     const Topology& topology() const { return network->topology(); }
     int ranks() const { return network->rank_count(); }
 };
-
-NetworkFile read_network_file(const std::string& path) {
-    std::ifstream input(path);
-    if (!input) throw UsageError("the network file " + path + " cannot be read");
-    NetworkFile file = read_network(input, path);
-    if (!file.error.empty()) throw UsageError(file.error);
-    return file;
-}
 
 /// Consecutive ranks share a host, or ranks go round the hosts; the last host may have fewer.
 Placement placed(const std::string& placement, int ranks, int hosts, int per_host) {
@@ -346,10 +337,8 @@ void picture_json(const Picture& picture, std::ostream& out) {
     write_scene(json, picture.scene);
     write_bounds(json, picture.scene);
     write_prediction(json, prediction);
-    json.end_object();
-    std::string text = json.take();
-    text.pop_back();
-    out << text << ",\"schedules\":" << to_json(picture.schedules) << "}\n";
+    json.key("schedules").json(to_json(picture.schedules)).end_object();
+    out << json.take() << "\n";
 }
 
 Collective read_collective(const std::string& name) {

@@ -1,8 +1,11 @@
 #include "agent/daemon/commands.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <ctime>
@@ -22,28 +25,11 @@
 
 namespace mutirao::agent {
 
+using tool::Arguments;
+using tool::Failure;
+using tool::UsageError;
+
 // `mutirao-agent run`: an agent in the foreground until a signal ends it.
-
-namespace {
-
-/// What is wrong with the line; empty: all well.
-std::string read_line(const std::string& line, std::vector<HostLine>& hosts) {
-    std::istringstream words(line.substr(0, line.find('#')));
-    HostLine host;
-    std::string port, more;
-    if (!(words >> host.host)) return "";
-    if (words >> port) {
-        host.port = number_in<std::uint16_t>(port).value_or(0);
-        if (host.port == 0) return "port '" + port + "' is not in 1..65535";
-    }
-    if (words >> more) return "'" + more + "' after the port";
-    if (std::find(hosts.begin(), hosts.end(), host) != hosts.end())
-        return host.host + " " + std::to_string(host.port) + " stands here twice";
-    hosts.push_back(std::move(host));
-    return "";
-}
-
-}  // namespace
 
 std::uint64_t HostFile::id() const {
     std::string text;
@@ -52,24 +38,22 @@ std::uint64_t HostFile::id() const {
 }
 
 HostFile read_host_file(std::istream& input, const std::string& name) {
-    HostFile file;
-    std::string line;
-    for (int number = 1; std::getline(input, line); ++number) {
-        const std::string wrong = read_line(line, file.hosts);
-        if (wrong.empty()) continue;
-        file.error = name + ":" + std::to_string(number) + ": " + wrong;
-        return file;
-    }
-    if (file.hosts.size() < 2) file.error = name + ": fewer than two hosts";
-    if (file.hosts.size() > HostSet::most_hosts) file.error = name + ": too many hosts";
-    return file;
+    std::vector<HostLine> hosts;
+    tool::read_lines(input, name, [&](const Words& words) {
+        HostLine host{words[0]};
+        if (words.size() > 1) host.port = number_in<std::uint16_t>(words[1]).value_or(0);
+        if (host.port == 0) throw UsageError("port '" + words[1] + "' is not in 1..65535");
+        if (words.size() > 2) throw UsageError("'" + words[2] + "' after the port");
+        if (std::ranges::find(hosts, host) != hosts.end())
+            throw UsageError(host.host + " " + std::to_string(host.port) + " stands here twice");
+        hosts.push_back(std::move(host));
+    });
+    if (hosts.size() < 2) throw UsageError(name + ": fewer than two hosts");
+    if (hosts.size() > HostSet::most_hosts) throw UsageError(name + ": too many hosts");
+    return {std::move(hosts)};
 }
 
 namespace {
-
-using tool::Arguments;
-using tool::Failure;
-using tool::UsageError;
 
 constexpr int longest_ms = 24 * 3600 * 1000;
 
@@ -106,15 +90,25 @@ std::string required(const Arguments& arguments, const std::string& name) {
 HostFile hosts_from(const std::string& path) {
     std::ifstream input(path);
     if (!input) throw UsageError("host file " + path + " cannot be read");
-    HostFile file = read_host_file(input, path);
-    if (!file.error.empty()) throw UsageError(file.error);
-    return file;
+    return read_host_file(input, path);
 }
 
-Key key_from(const std::string& path) {
-    const KeyOrReason read = read_key_file(path);
-    if (!read.key) throw UsageError("key file " + path + " " + read.reason);
-    return *read.key;
+/// 64 hexadecimal digits in a file of this user with mode 600.
+Key read_key_file(const std::string& path) {
+    const auto refuse = [&](const char* why) { throw UsageError("key file " + path + " " + why); };
+    const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!file) refuse("cannot be read");
+    struct stat about{};
+    if (fstat(file.number(), &about) != 0 || !S_ISREG(about.st_mode)) refuse("is no file");
+    if (about.st_uid != geteuid()) refuse("belongs to another user");
+    if ((about.st_mode & 0777) != 0600) refuse("must have mode 600: others might read it");
+    std::array<char, 2 * key_bytes + 2> text{};
+    const ssize_t count = read(file.number(), text.data(), text.size());
+    std::string_view digits(text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    if (digits.ends_with('\n')) digits.remove_suffix(1);
+    const auto key = key_from(digits);
+    if (!key) refuse("holds no key of 64 hexadecimal digits");
+    return *key;
 }
 
 Options options_from(const Arguments& arguments) {
@@ -167,7 +161,7 @@ int run_agent(const Words& words, std::ostream& out) {
     Job job;
     job.self = static_cast<int>(
         arguments.number("self", 0, 0, static_cast<long long>(file.hosts.size()) - 1));
-    job.key = key_from(required(arguments, "key"));
+    job.key = read_key_file(required(arguments, "key"));
     job.options = options_from(arguments);
     job.id = file.id();
     const auto own_port = file.hosts[static_cast<std::size_t>(job.self)].port;
@@ -205,53 +199,6 @@ void put_matrix(JsonWriter& json, const char* name, const std::vector<double>& m
     json.key(name).begin_array();
     for (std::size_t i = 0; i < matrix.size(); i += hosts) json.value(std::span(matrix).subspan(i, hosts));
     json.end_array();
-}
-
-void put_forecast(JsonWriter& json, const char* name, const std::optional<ForecastStatus>& forecast) {
-    json.key(name);
-    if (!forecast) {
-        json.null();
-        return;
-    }
-    json.begin_object()
-        .member("value", forecast->value)
-        .member("error", forecast->error)
-        .member("forecaster", forecast->forecaster)
-        .end_object();
-}
-
-void put_link(JsonWriter& json, int host, const LinkStatus& link) {
-    json.begin_object().member("host", host).member("channel_up", link.channel_up);
-    json.member("over_tcp", link.over_tcp);
-    json.member("announced_us", link.announced_us);
-    put_forecast(json, "latency_us", link.latency_us);
-    put_forecast(json, "bandwidth_bytes_per_us", link.bandwidth_bytes_per_us);
-    put_forecast(json, "tcp_connect_us", link.connect_us);
-    json.member("recent_us", link.recent_us).end_object();
-}
-
-void put_status(JsonWriter& json, const Status& status, int self) {
-    json.begin_object()
-        .member("time_s", status.time_s)
-        .member("started_s", status.started_s)
-        .member("processor_s", status.processor_s)
-        .member("resident_bytes", status.resident_bytes)
-        .member("series_stopped", status.series_stopped);
-    json.key("links").begin_array();
-    for (int host = 0; host < static_cast<int>(status.links.size()); ++host)
-        if (host != self) put_link(json, host, status.links[static_cast<std::size_t>(host)]);
-    json.end_array().list("events", status.events, [&](const EventStatus& event) {
-        json.begin_object().member("time_s", event.time_s).member("text", event.text).end_object();
-    });
-    json.list("sensors", status.sensors, [&](const SensorStatus& sensor) {
-        json.begin_object().member("name", sensor.name).member("value", sensor.value);
-        put_forecast(json, "forecast", sensor.forecast);
-        json.end_object();
-    });
-    json.key("counters").begin_object();
-    for (std::size_t i = 0; i < count_names.size(); ++i)
-        json.member(count_names[i], status.counters.all()[i]);
-    json.end_object().end_object();
 }
 
 void put_network(JsonWriter& json, const NetworkView& view) {
@@ -302,16 +249,12 @@ std::string dump_json(const std::string& name, const ViewReader& reader) {
     part("network", reader.read(), [&](const NetworkView& view) { put_network(json, view); });
     part("complete", reader.complete(),
          [&](const Version& version) { put_complete(json, version); });
-    part("status", reader.status(),
-         [&](const Status& status) { put_status(json, status, reader.self()); });
+    part("status", reader.status(), [&](const std::string& status) { json.json(status); });
     json.end_object();
     return json.take();
 }
 
 namespace {
-
-using tool::Arguments;
-using tool::UsageError;
 
 constexpr std::size_t longest_name = 100;
 
@@ -335,17 +278,10 @@ ViewReader attach_or_fail(const std::string& name) {
 
 void print_summary(const std::string& name, const ViewReader& reader, std::ostream& out) {
     const auto view = reader.read();
-    const auto status = reader.status();
     out << name << ": host " << reader.self() << " of " << reader.host_count() << ", pid "
         << reader.pid();
     if (view) out << ", version " << view->version << ", " << view->tree.size() << " tree links";
     if (view && view->unknown_links > 0) out << ", " << view->unknown_links << " links unknown";
-    if (status) {
-        const auto up = std::count_if(status->links.begin(), status->links.end(),
-                                      [](const LinkStatus& link) { return link.channel_up; });
-        out << ", " << up << " channels";
-        if (!status->series_stopped.empty()) out << ", series stopped: " << status->series_stopped;
-    }
     out << "\n";
 }
 

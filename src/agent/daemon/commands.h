@@ -28,13 +28,12 @@ struct HostLine {
 
 struct HostFile {
     std::vector<HostLine> hosts;
-    std::string error;  ///< "NAME:LINE: what is wrong"; empty: all well
 
     /// Equal on hosts with the same lines.
     std::uint64_t id() const;
 };
 
-/// `name` is how the error calls the file.
+/// `name` is how the error calls the file. Throws tool::UsageError.
 HostFile read_host_file(std::istream& input, const std::string& name);
 
 inline constexpr int another_agent_runs = 3;

@@ -14,7 +14,6 @@ HostFile read(const std::string& text) {
 
 TEST(HostFile, LinesWithAndWithoutPortsAndComments) {
     const HostFile file = read("# ours\nalpha\n\nbeta 99  # the other\n");
-    EXPECT_EQ(file.error, "");
     EXPECT_EQ(file.hosts, (std::vector<HostLine>{{"alpha", usual_port}, {"beta", 99}}));
 }
 
@@ -25,12 +24,22 @@ TEST(HostFile, TheSameLinesHaveTheSameIdAndOthersAnother) {
 }
 
 TEST(HostFile, WrongLinesAreNamed) {
-    EXPECT_EQ(read("a\nb x\n").error, "hosts:2: port 'x' is not in 1..65535");
-    EXPECT_EQ(read("a\nb 65536\n").error, "hosts:2: port '65536' is not in 1..65535");
-    EXPECT_EQ(read("a\nb 0\n").error, "hosts:2: port '0' is not in 1..65535");
-    EXPECT_EQ(read("a\nb 1 2\n").error, "hosts:2: '2' after the port");
-    EXPECT_EQ(read("a\nb\na\n").error, "hosts:3: a 7427 stands here twice");
-    EXPECT_EQ(read("a\n").error, "hosts: fewer than two hosts");
+    const std::pair<std::string, std::string> cases[] = {
+        {"a\nb x\n", "hosts:2: port 'x' is not in 1..65535"},
+        {"a\nb 65536\n", "hosts:2: port '65536' is not in 1..65535"},
+        {"a\nb 0\n", "hosts:2: port '0' is not in 1..65535"},
+        {"a\nb 1 2\n", "hosts:2: '2' after the port"},
+        {"a\nb\na\n", "hosts:3: a 7427 stands here twice"},
+        {"a\n", "hosts: fewer than two hosts"},
+    };
+    for (const auto& [text, error] : cases) {
+        try {
+            read(text);
+            ADD_FAILURE() << text;
+        } catch (const tool::UsageError& wrong) {
+            EXPECT_EQ(wrong.what(), error);
+        }
+    }
 }
 
 }  // namespace

@@ -285,22 +285,18 @@ void BandwidthPlan::asked(int peer, std::int64_t now_ns) {
     }
 }
 
-void BandwidthPlan::measured(int peer, std::int64_t now_ns) {
-    if (Pair* const pair = pair_with(peer)) {
+void BandwidthPlan::ended(const BandwidthSensor::Ended& how, std::int64_t now_ns) {
+    Pair* const pair = pair_with(how.peer);
+    if (pair == nullptr) return;
+    if (how.bytes_per_us) {
         pair->next_ns = now_ns + period_ns_;
         pair->failures = 0;
+    } else if (how.refused) {
+        pair->next_ns = now_ns + refused_ns;
+    } else {
+        const std::int64_t retry_ns = first_retry_ns << std::min(pair->failures++, most_doublings);
+        pair->next_ns = now_ns + std::min(retry_ns, period_ns_);
     }
-}
-
-void BandwidthPlan::refused(int peer, std::int64_t now_ns) {
-    if (Pair* const pair = pair_with(peer)) pair->next_ns = now_ns + refused_ns;
-}
-
-void BandwidthPlan::failed(int peer, std::int64_t now_ns) {
-    Pair* const pair = pair_with(peer);
-    if (pair == nullptr) return;
-    const std::int64_t retry_ns = first_retry_ns << std::min(pair->failures++, most_doublings);
-    pair->next_ns = now_ns + std::min(retry_ns, period_ns_);
 }
 
 std::int64_t BandwidthPlan::next_ns() const {

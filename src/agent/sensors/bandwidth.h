@@ -99,13 +99,9 @@ class BandwidthPlan {
     void follow(const Version& version, std::int64_t now_ns);
     /// Whose turn it is.
     std::optional<int> due(std::int64_t now_ns) const;
-    /// It is being measured; then one of the others follows.
     void asked(int peer, std::int64_t now_ns);
-    void measured(int peer, std::int64_t now_ns);
-    /// The other end is busy.
-    void refused(int peer, std::int64_t now_ns);
-    /// Nothing arrived, or the other end cannot be reached: tried more and more rarely.
-    void failed(int peer, std::int64_t now_ns);
+    /// Where nothing arrived, or the other end cannot be reached, it is tried more and more rarely.
+    void ended(const BandwidthSensor::Ended& how, std::int64_t now_ns);
     std::int64_t next_ns() const;
 
   private:

@@ -1,5 +1,6 @@
 #include "agent/sensors/host_sensors.h"
 
+#include <fcntl.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -8,14 +9,26 @@
 #include <atomic>
 #include <charconv>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "agent/system.h"
 
 namespace mutirao::agent {
 namespace {
+
+/// The beginning of /proc/stat, with twenty processors or so. Without streams: a probe may be waited for.
+std::string processor_lines() {
+    std::string text(2048, '\0');
+    const File file(open("/proc/stat", O_RDONLY | O_CLOEXEC));
+    const ssize_t count = file ? read(file.number(), text.data(), text.size()) : 0;
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    return text;
+}
 
 constexpr int idle_column = 3;
 constexpr int device_wait_column = 4;
@@ -40,11 +53,11 @@ std::optional<Ticks> read_ticks(std::string_view columns_of_line) {
 }
 
 /// The time of all processors, by what they did.
-std::optional<SensorMemory> read_times(std::string_view text) {
+std::optional<ProcessorTimes> read_times(std::string_view text) {
     constexpr std::string_view name = "cpu ";
     const auto ticks = text.starts_with(name) ? read_ticks(text.substr(name.size())) : std::nullopt;
     if (!ticks) return std::nullopt;
-    SensorMemory times;
+    ProcessorTimes times;
     for (int column = 0; column < columns; ++column) {
         const std::uint64_t each = (*ticks)[static_cast<std::size_t>(column)];
         times.total += each;
@@ -53,24 +66,12 @@ std::optional<SensorMemory> read_times(std::string_view text) {
     return times;
 }
 
-struct HostSensor {
-    std::string_view name;
-    std::optional<double> (*read)(SensorMemory& memory);
-};
-
-constexpr std::array sensors = {
-    HostSensor{"available_processor_share", available_processor},
-    HostSensor{"free_memory_bytes", free_memory},
-    HostSensor{"free_disk_bytes", free_disk},
-};
-
 }  // namespace
 
-std::optional<double> available_processor(SensorMemory& memory) {
-    const auto times = read_times(TextFile("/proc/stat").text());
+std::optional<double> available_processor(ProcessorTimes& last) {
+    const auto times = read_times(processor_lines());
     if (!times) return std::nullopt;
-    const SensorMemory before = memory;
-    memory = *times;
+    const ProcessorTimes before = std::exchange(last, *times);
     if (before.total == 0 || times->total <= before.total || times->busy < before.busy)
         return std::nullopt;
     const auto busy = static_cast<double>(times->busy - before.busy);
@@ -92,56 +93,36 @@ std::vector<std::int64_t> stolen_ns_in(std::string_view text) {
     return stolen;
 }
 
-std::vector<std::int64_t> stolen_processor_ns() { return stolen_ns_in(TextFile("/proc/stat").text()); }
+std::vector<std::int64_t> stolen_processor_ns() { return stolen_ns_in(processor_lines()); }
 
-std::optional<double> free_memory(SensorMemory&) {
-    constexpr std::string_view name = "MemAvailable:";
+std::optional<double> free_memory() {
     constexpr double bytes_per_unit = 1024;
-    const TextFile file("/proc/meminfo");
-    std::string_view text = file.text();
-    const std::size_t begin = text.find(name);
-    if (begin == text.npos) return std::nullopt;
-    text.remove_prefix(begin + name.size());
-    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-    std::uint64_t units = 0;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), units);
-    if (error != std::errc{}) return std::nullopt;
-    return static_cast<double>(units) * bytes_per_unit;
+    std::ifstream file("/proc/meminfo");
+    double units = 0;
+    for (std::string word; file >> word;)
+        if (word == "MemAvailable:" && file >> units) return units * bytes_per_unit;
+    return std::nullopt;
 }
 
-std::optional<double> free_disk(SensorMemory&) {
+std::optional<double> free_disk() {
     struct statvfs about{};
     if (statvfs("/tmp", &about) != 0) return std::nullopt;
     return static_cast<double>(about.f_bavail) * static_cast<double>(about.f_frsize);
 }
 
-HostSensors::HostSensors() : running_(sensors.size()) {}
-
 std::vector<HostReading> HostSensors::read() {
+    const std::pair<std::string_view, std::optional<double>> values[] = {
+        {"available_processor_share", available_processor(times_)},
+        {"free_memory_bytes", free_memory()},
+        {"free_disk_bytes", free_disk()},
+    };
     std::vector<HostReading> readings;
-    for (std::size_t i = 0; i < sensors.size(); ++i) {
-        const auto value = sensors[i].read(running_[i].memory);
+    for (const auto& [sensor, value] : values) {
         if (!value) continue;
-        running_[i].bank.measured(*value);
-        running_[i].newest = value;
-        readings.push_back({sensors[i].name, *value});
+        banks_[sensor].measured(*value);
+        readings.push_back({sensor, *value, banks_[sensor].forecast()});
     }
     return readings;
-}
-
-std::vector<SensorStatus> HostSensors::status() const {
-    std::vector<SensorStatus> all;
-    for (std::size_t i = 0; i < sensors.size(); ++i) {
-        if (!running_[i].newest) continue;
-        all.push_back({std::string(sensors[i].name), *running_[i].newest,
-                       status_of(running_[i].bank.forecast())});
-    }
-    return all;
-}
-
-std::optional<ForecastStatus> status_of(const std::optional<Forecast>& forecast) {
-    if (!forecast) return std::nullopt;
-    return ForecastStatus{forecast->value, forecast->error, std::string(forecast->forecaster)};
 }
 
 namespace {

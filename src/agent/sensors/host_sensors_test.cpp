@@ -11,15 +11,15 @@ namespace mutirao::agent {
 namespace {
 
 TEST(HostSensors, ProcessorIsAShareOnceTimeHasPassed) {
-    SensorMemory memory;
-    EXPECT_FALSE(available_processor(memory));
+    ProcessorTimes last;
+    EXPECT_FALSE(available_processor(last));
     std::optional<double> share;
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     // Busy meanwhile, so that less than all is available.
     while (!share && std::chrono::steady_clock::now() < end) {
         const auto look = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
         while (std::chrono::steady_clock::now() < look) continue;
-        share = available_processor(memory);
+        share = available_processor(last);
     }
     ASSERT_TRUE(share);
     EXPECT_GE(*share, 0);
@@ -36,8 +36,7 @@ TEST(HostSensors, StolenTimeIsTheEighthColumnOfEachProcessor) {
 }
 
 TEST(HostSensors, MemoryIsWithinWhatTheMachineHas) {
-    SensorMemory unused;
-    const auto free = free_memory(unused);
+    const auto free = free_memory();
     ASSERT_TRUE(free);
     EXPECT_GT(*free, 1e6);
     EXPECT_LT(*free, static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
@@ -45,19 +44,16 @@ TEST(HostSensors, MemoryIsWithinWhatTheMachineHas) {
 }
 
 TEST(HostSensors, DiskIsWhatTheFileSystemSays) {
-    SensorMemory unused;
-    const auto free = free_disk(unused);
+    const auto free = free_disk();
     ASSERT_TRUE(free);
     const auto said = static_cast<double>(std::filesystem::space("/tmp").available);
     EXPECT_NEAR(*free, said, 0.2 * said + 1e9);
 }
 
-TEST(HostSensors, AllAppearInTheStatusWithAForecast) {
-    HostSensors sensors;
-    EXPECT_TRUE(sensors.status().empty());
-    sensors.read();
-    EXPECT_GE(sensors.status().size(), 2U);
-    for (const SensorStatus& each : sensors.status()) {
+TEST(HostSensors, AllAreReadWithAForecast) {
+    const std::vector<HostReading> readings = HostSensors().read();
+    EXPECT_GE(readings.size(), 2U);
+    for (const HostReading& each : readings) {
         ASSERT_TRUE(each.forecast);
         EXPECT_DOUBLE_EQ(each.forecast->value, each.value);
     }

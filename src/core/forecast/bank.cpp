@@ -42,11 +42,11 @@ double Series::median(int first_age, int window) const {
     return (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
 
-double Series::trimmed_mean(int first_age, int window, double share) const {
+double Series::trimmed_mean(int first_age, int window) const {
     Buffer buffer;
     const std::span<double> values = copied(*this, first_age, window, buffer);
     std::sort(values.begin(), values.end());
-    const auto cut = static_cast<std::size_t>(share * static_cast<double>(values.size()));
+    const std::size_t cut = values.size() / 4;
     return mean_of(values.subspan(cut, values.size() - 2 * cut));
 }
 
@@ -61,31 +61,19 @@ double running_mean(const Series& series, double, ForecasterMemory& mean) {
     return mean;
 }
 
-/// The mean of the newest few measurements: follows a level that moves slowly.
-double sliding_mean(const Series& series, double window, ForecasterMemory&) {
-    return series.mean(0, static_cast<int>(window));
-}
-
-/// The median of the newest few measurements: single outliers do not move it.
-double sliding_median(const Series& series, double window, ForecasterMemory&) {
-    return series.median(0, static_cast<int>(window));
-}
-
-/// Left out at each end.
-constexpr double trimmed_share = 0.25;
-
-/// The mean of the newest measurements without the extremes: as steady as a mean over scatter, as
-/// deaf as a median to outliers.
-double trimmed_mean(const Series& series, double window, ForecasterMemory&) {
-    return series.trimmed_mean(0, static_cast<int>(window), trimmed_share);
-}
-
-// Mean and median over a window that finds its own length: after each measurement it becomes longer
-// or shorter by one if that window would have foretold the measurement better.
+// Over the newest few measurements. A mean follows a level that moves slowly; single outliers do not move a median;
+// a mean without the extremes is as steady as the one over scatter and as deaf as the other to outliers.
 using OverWindow = double (Series::*)(int first_age, int window) const;
 
-double adaptive(const Series& series, OverWindow over_window, double most_window,
-                ForecasterMemory& memory) {
+template <OverWindow over_window>
+double sliding(const Series& series, double window, ForecasterMemory&) {
+    return (series.*over_window)(0, static_cast<int>(window));
+}
+
+/// The window finds its own length: after each measurement it becomes longer or shorter by one if that window would
+/// have foretold the measurement better.
+template <OverWindow over_window>
+double adaptive(const Series& series, double most_window, ForecasterMemory& memory) {
     const int present = std::max(static_cast<int>(memory), 1);
     int best = present;
     if (series.kept() > 1) {
@@ -102,14 +90,6 @@ double adaptive(const Series& series, OverWindow over_window, double most_window
     return (series.*over_window)(0, best);
 }
 
-double adaptive_mean(const Series& series, double most_window, ForecasterMemory& memory) {
-    return adaptive(series, &Series::mean, most_window, memory);
-}
-
-double adaptive_median(const Series& series, double most_window, ForecasterMemory& memory) {
-    return adaptive(series, &Series::median, most_window, memory);
-}
-
 /// A level that goes a fixed part of the way towards each measurement: old ones fade, none is
 /// forgotten at once.
 double exponential_smoothing(const Series& series, double gain, ForecasterMemory& level) {
@@ -123,16 +103,16 @@ std::span<const Forecaster, forecaster_count> forecasters() {
     static constexpr std::array<Forecaster, forecaster_count> table = {{
         {"last value", last_value, 0},
         {"running mean", running_mean, 0},
-        {"mean of 4", sliding_mean, 4},
-        {"mean of 8", sliding_mean, 8},
-        {"mean of 16", sliding_mean, 16},
-        {"mean of 31", sliding_mean, 31},
-        {"median of 5", sliding_median, 5},
-        {"median of 11", sliding_median, 11},
-        {"median of 31", sliding_median, 31},
-        {"trimmed mean of 31", trimmed_mean, 31},
-        {"adaptive mean", adaptive_mean, 31},
-        {"adaptive median", adaptive_median, 31},
+        {"mean of 4", sliding<&Series::mean>, 4},
+        {"mean of 8", sliding<&Series::mean>, 8},
+        {"mean of 16", sliding<&Series::mean>, 16},
+        {"mean of 31", sliding<&Series::mean>, 31},
+        {"median of 5", sliding<&Series::median>, 5},
+        {"median of 11", sliding<&Series::median>, 11},
+        {"median of 31", sliding<&Series::median>, 31},
+        {"trimmed mean of 31", sliding<&Series::trimmed_mean>, 31},
+        {"adaptive mean", adaptive<&Series::mean>, 31},
+        {"adaptive median", adaptive<&Series::median>, 31},
         {"smoothing 0.05", exponential_smoothing, 0.05},
         {"smoothing 0.1", exponential_smoothing, 0.1},
         {"smoothing 0.25", exponential_smoothing, 0.25},

@@ -37,8 +37,8 @@ class Series {
     /// must be one at least.
     double mean(int first_age, int window) const;
     double median(int first_age, int window) const;
-    /// Mean without the `share` of the values that are smallest and the same share of the largest.
-    double trimmed_mean(int first_age, int window, double share) const;
+    /// Mean without the quarter of the values that are smallest and the quarter that are largest.
+    double trimmed_mean(int first_age, int window) const;
 
     bool operator==(const Series&) const = default;
 

@@ -281,49 +281,45 @@ Link random_link(std::mt19937& random) {
             {period_us, share(random) * period_us, share(random) * period_us}};
 }
 
-TEST(BracketDetector, TakesAPromptReplyForAMeasurement) {
-    BracketDetector detector({}, 100 * ms);
-    EXPECT_EQ(detector.answered(200 * ms, 0), std::nullopt);
-    EXPECT_EQ(detector.answered(2000 * ms, 0), 1000 * ms);
-}
-
-TEST(BracketDetector, TakesTheMiddleOfWhatIsNarrowerThanNoise) {
-    BracketDetector detector({}, 100 * ms);
-    EXPECT_EQ(detector.answered(2000 * ms, 100 * ms), 975 * ms);
-}
-
-TEST(BracketDetector, KeepsWhatALateReplyAllows) {
-    BracketDetector detector({}, 100 * ms);
-    for (int i = 0; i < 100; ++i) {
-        EXPECT_EQ(detector.answered(700 * ms, 600 * ms), std::nullopt);
+TEST(BracketDetector, SaysWhatRepliesProve) {
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    struct Reply {
+        double round_trip_us, unnoticed_us;
+        double then_us;  ///< what is announced afterwards
+        bool measured = true;
+    };
+    struct Case {
+        const char* what;
+        double announced_us;
+        std::vector<Reply> replies;
+    };
+    for (const auto& [what, announced_us, replies] : {
+             Case{"prompt replies are measurements", 100 * ms, {{200 * ms, 0, 100 * ms}, {2000 * ms, 0, 1000 * ms}}},
+             Case{"the middle of what is narrower than noise", 100 * ms, {{2000 * ms, 100 * ms, 975 * ms}}},
+             Case{"what late replies allow stands", 100 * ms, std::vector<Reply>(100, {700 * ms, 600 * ms, 100 * ms})},
+             Case{"the nearest of what a late reply allows", 10 * ms, {{700 * ms, 600 * ms, 50 * ms}}},
+             Case{"likewise of a better one, the second time",
+                  1000 * ms,
+                  {{700 * ms, 600 * ms, 1000 * ms}, {700 * ms, 600 * ms, 350 * ms}}},
+             Case{"a better reply than the first counts at once",
+                  infinite,
+                  {{110 * ms, infinite, 55 * ms, false}, {96 * ms, 40 * ms, 48 * ms, false},
+                   {110 * ms, 40 * ms, 48 * ms, false}}},
+             Case{"no late reply is a measurement, though it beats the first",
+                  infinite,
+                  {{276 * ms, 336 * ms, 138 * ms, false}, {242 * ms, 205 * ms, 121 * ms, false},
+                   {124 * ms, 0, 62 * ms}}},
+         }) {
+        SCOPED_TRACE(what);
+        BracketDetector detector({}, announced_us);
+        for (const Reply& reply : replies) {
+            const double before_us = detector.announced_us();
+            const auto news_us = detector.answered(reply.round_trip_us, reply.unnoticed_us);
+            EXPECT_EQ(news_us, reply.then_us == before_us ? std::nullopt : std::optional(reply.then_us));
+            EXPECT_EQ(detector.announced_us(), reply.then_us);
+            EXPECT_EQ(detector.was_measured(), reply.measured);
+        }
     }
-    EXPECT_EQ(detector.announced_us(), 100 * ms);
-}
-
-TEST(BracketDetector, TakesTheNearestOfWhatALateReplyAllows) {
-    BracketDetector worse({}, 10 * ms);
-    EXPECT_EQ(worse.answered(700 * ms, 600 * ms), 50 * ms);
-    BracketDetector better({}, 1000 * ms);
-    for (int i = 0; i < 3 && better.announced_us() == 1000 * ms; ++i) {
-        better.answered(700 * ms, 600 * ms);
-    }
-    EXPECT_EQ(better.announced_us(), 350 * ms);
-}
-
-TEST(BracketDetector, TakesABetterReplyThanTheFirstAtOnce) {
-    BracketDetector detector({}, std::numeric_limits<double>::infinity());
-    EXPECT_EQ(detector.answered(110 * ms, std::numeric_limits<double>::infinity()), 55 * ms);
-    EXPECT_EQ(detector.answered(96 * ms, 40 * ms), 48 * ms);
-    EXPECT_EQ(detector.answered(110 * ms, 40 * ms), std::nullopt);
-}
-
-TEST(BracketDetector, HoldsNoLateReplyForAMeasurementThoughItBeatsTheFirst) {
-    BracketDetector detector({}, std::numeric_limits<double>::infinity());
-    EXPECT_EQ(detector.answered(276 * ms, 336 * ms), 138 * ms);
-    EXPECT_EQ(detector.answered(242 * ms, 205 * ms), 121 * ms);
-    EXPECT_FALSE(detector.was_measured());
-    EXPECT_EQ(detector.answered(124 * ms, 0), 62 * ms);
-    EXPECT_TRUE(detector.was_measured());
 }
 
 TEST(BracketDetector, SilentWhileTheLinkIsWhatItWas) {

@@ -38,6 +38,8 @@ class JsonWriter {
     JsonWriter& value(double number) { return put(json_number(number)); }
     JsonWriter& value(bool truth) { return put(truth ? "true" : "false"); }
     JsonWriter& null() { return put("null"); }
+    /// What is JSON already.
+    JsonWriter& json(std::string_view text) { return put(text); }
     template <std::integral Integer>
     JsonWriter& value(Integer number) {
         char digits[24];

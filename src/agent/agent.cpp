@@ -1,4 +1,7 @@
-#include "agent/agent_loop.h"
+// An agent at work: one thread that waits for sockets and times, and in which everything meets: probes
+// and change detection (Links), the spread of news and the rounds of the tree (core Rounds), the
+// channels that carry both (Mesh), and what others get to see (Segment, Journal).
+#include "agent/agent.h"
 
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -7,21 +10,30 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
+#include <utility>
 
-#include "agent/agent.h"
+#include "agent/facts.h"
+#include "agent/journal.h"
+#include "agent/links.h"
+#include "agent/mesh.h"
+#include "agent/news_batches.h"
 #include "agent/segment.h"
+#include "agent/sensors/bandwidth.h"
 #include "agent/sensors/host_sensors.h"
 #include "agent/system.h"
+#include "core/spanning_tree/rounds.h"
 #include "core/spanning_tree/rounds_message.h"
+#include "core/text/json.h"
 
 namespace mutirao::agent {
 namespace {
@@ -36,8 +48,8 @@ constexpr std::int64_t noticed_ns = 5 * ns_per_ms;
 /// Frames taken in before everything else gets its turn again.
 constexpr int most_datagrams_at_once = 256;
 /// A round of the tree that takes longer is started anew, each time with more patience.
-constexpr std::int64_t round_limit_ns = 10 * ns_per_s;
-constexpr std::int64_t longest_round_limit_ns = 8 * round_limit_ns;
+constexpr std::int64_t first_round_limit_ns = 10 * ns_per_s;
+constexpr std::int64_t longest_round_limit_ns = 8 * first_round_limit_ns;
 /// Whoever has heard of no further link for so long builds a tree of those that are known: other hosts
 /// may come much later, or never. Longer than the time between the answers of a near and a far host,
 /// with a greeting that was lost once.
@@ -50,6 +62,19 @@ std::string text_of(double latency_us) {
     return text;
 }
 
+void put_forecast(JsonWriter& json, std::string_view name, const std::optional<Forecast>& forecast) {
+    json.key(name);
+    if (!forecast) {
+        json.null();
+        return;
+    }
+    json.begin_object()
+        .member("value", forecast->value)
+        .member("error", forecast->error)
+        .member("forecaster", forecast->forecaster)
+        .end_object();
+}
+
 /// Of the calling thread, which is the agent.
 double processor_s() {
     return static_cast<double>(read_clock_ns(CLOCK_THREAD_CPUTIME_ID)) / ns_per_s;
@@ -57,16 +82,102 @@ double processor_s() {
 
 /// From /proc/self/statm: "size resident shared ..." in pages.
 std::uint64_t resident_bytes() {
-    const TextFile file("/proc/self/statm");
-    std::string_view text = file.text();
-    text.remove_prefix(std::min(text.find(' '), text.size()));
-    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-    std::uint64_t pages = 0;
-    std::from_chars(text.data(), text.data() + text.size(), pages);
-    return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    std::uint64_t size = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> size >> resident;
+    return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace
+
+class AgentLoop final : private MeshListener {
+  public:
+    /// `incarnation`: a random number.
+    AgentLoop(Endpoint endpoint, Job job, Segment& segment, std::uint64_t incarnation);
+
+    bool usable() const { return poller_.usable() && mesh_.usable(); }
+    /// Until `stop` (an eventfd) becomes readable.
+    void run(int stop);
+    /// After that.
+    void say_farewell();
+    /// From any thread: a rate at which data came from a host.
+    void saw(int host, double bytes_per_us) {
+        const std::lock_guard hold(seen_mutex_);
+        double& fastest = seen_[host];
+        fastest = std::max(fastest, bytes_per_us);
+    }
+
+  private:
+    /// When something that is done now and then is due again.
+    struct Timer {
+        std::int64_t period_ns;
+        std::int64_t next_ns;
+
+        bool take(std::int64_t now_ns);
+    };
+
+    void joined(int peer, std::optional<double> round_trip_us) override;
+    void lost(int peer) override;
+    void received(int peer, const Frame& frame) override;
+    void connected(int peer, double connect_us) override;
+
+    int timeout_ms() const;
+    void read_datagrams();
+    void tick();
+    void give_up_silent_hosts(std::int64_t now_ns);
+    void watch_round(std::int64_t now_ns);
+    void watch_start(std::int64_t now_ns);
+    void measure_bandwidth(std::int64_t now_ns);
+    void end_bandwidth(std::int64_t now_ns);
+    void take_seen_rates();
+    void publish_bandwidth(int peer, double bytes_per_us);
+    void learn(std::span<const Fact> facts, int from);
+    void tell(int peer, std::span<const Fact> facts);
+    void announce();
+    void carry(const Rounds::Output& output);
+    void send_news(int peer);
+    void send_due_news(std::int64_t now_ns);
+    void carry(const BandwidthSensor::Output& output);
+    NetworkView whole_view() const;
+    void publish();
+    void note_changes(const NetworkView& view);
+    void publish_status();
+    void put_link(JsonWriter& json, int peer) const;
+    int host_count() const { return mesh_.host_count(); }
+    double view_us(int peer) const;
+
+    Endpoint endpoint_;
+    Job job_;
+    Segment& segment_;
+    Poller poller_;
+    Counters counters_;
+    Journal journal_;
+    Rounds rounds_;
+    Mesh mesh_;
+    Links links_;
+    HostSensors sensors_;
+    std::vector<HostReading> host_readings_;  ///< the newest
+    BandwidthSensor bandwidth_;
+    BandwidthPlan bandwidth_plan_;
+    std::mutex seen_mutex_;
+    std::map<int, double> seen_;  ///< by host: how fast long messages came from it since this was looked at
+    Facts facts_;
+    std::vector<int> site_of_;  ///< by the last complete version
+    std::uint64_t sites_of_version_ = 0;  ///< its hash
+    std::vector<Bank> connect_banks_;
+    NetworkView published_;
+    std::int64_t began_ns_ = now_ns();
+    double began_s_ = static_cast<double>(wall_ns()) / ns_per_s;
+    Timer status_timer_{status_period_ns, began_ns_};
+    Timer sensor_timer_{sensor_period_ns, began_ns_};
+    std::vector<std::int64_t> missing_since_ns_;  ///< by host; never_ns: its channel works
+    std::vector<bool> left_;  ///< by host: it said farewell
+    rounds::RoundId watched_round_;
+    std::int64_t round_began_ns_ = never_ns;
+    std::int64_t round_limit_ns_ = first_round_limit_ns;
+    int unknown_before_ = 0;
+    std::int64_t learned_ns_ = began_ns_;  ///< when a link became known last, while there are others
+    NewsBatches news_;
+};
 
 AgentLoop::AgentLoop(Endpoint endpoint, Job job, Segment& segment, std::uint64_t incarnation)
     : endpoint_(std::move(endpoint)),
@@ -74,24 +185,16 @@ AgentLoop::AgentLoop(Endpoint endpoint, Job job, Segment& segment, std::uint64_t
       segment_(segment),
       journal_(job_.options.series_file, job_.self, static_cast<int>(job_.contacts.size())),
       rounds_(job_.self, static_cast<int>(job_.contacts.size()), incarnation),
-      hears_datagrams_(poller_.add(endpoint_.udp()) != 0),
-      mesh_(job_, endpoint_.tcp(), poller_, counters_, *this),
-      datagrams_(endpoint_.udp(), job_.self, mesh_, counters_),
-      links_(job_.self, job_.options, mesh_, datagrams_, counters_, journal_),
+      mesh_(job_, endpoint_, poller_, counters_, *this),
+      links_(job_.self, job_.options, mesh_, counters_, journal_),
       bandwidth_(host_count()),
       bandwidth_plan_(job_.self, job_.options.bandwidth_period_ms * ns_per_ms),
       facts_(host_count()),
-      site_of_(job_.contacts.size(), 0),
+      site_of_(job_.contacts.size()),
       connect_banks_(job_.contacts.size()),
-      began_ns_(now_ns()),
-      began_s_(static_cast<double>(wall_ns()) / ns_per_s),
-      status_timer_{status_period_ns, began_ns_},
-      sensor_timer_{sensor_period_ns, began_ns_},
-      round_limit_ns_(round_limit_ns),
-      learned_ns_(began_ns_),
+      missing_since_ns_(job_.contacts.size(), began_ns_),
+      left_(job_.contacts.size()),
       news_(host_count()) {
-    missing_since_ns_.assign(job_.contacts.size(), began_ns_);
-    left_.assign(job_.contacts.size(), false);
     published_ = whole_view();
     segment_.publish(published_, rounds_.version());
     links_.use_tree(published_, began_ns_);
@@ -149,7 +252,7 @@ bool AgentLoop::Timer::take(std::int64_t now_ns) {
 
 void AgentLoop::read_datagrams() {
     for (int count = 0; count < most_datagrams_at_once; ++count) {
-        const auto datagram = datagrams_.receive();
+        const auto datagram = mesh_.receive_datagram();
         if (!datagram) return;
         const Head& head = datagram->frame.head;
         if (head.kind == Kind::bandwidth_data)
@@ -173,7 +276,10 @@ void AgentLoop::tick() {
     send_due_news(now);
     measure_bandwidth(now);
     publish();
-    if (sensor_timer_.take(now)) read_sensors();
+    if (sensor_timer_.take(now)) {
+        host_readings_ = sensors_.read();
+        for (const HostReading& each : host_readings_) journal_.measured(each.sensor, -1, each.value);
+    }
     if (status_timer_.take(now)) {
         links_.look_for_theft(now);
         journal_.flush();
@@ -203,32 +309,23 @@ void AgentLoop::lost(int peer) {
 void AgentLoop::received(int peer, const Frame& frame) {
     switch (frame.head.kind) {
         case Kind::probe:
-        case Kind::echo: links_.on_frame(peer, frame); return;
-        case Kind::rounds: {
-            const auto message = rounds::decode(frame.payload);
-            if (message)
-                carry(rounds_.on(peer, *message));
-            else
-                ++counters_[Count::rejected_malformed];
-            return;
-        }
+        case Kind::echo: links_.on_frame(frame); return;
+        case Kind::rounds:
+            if (const auto message = rounds::decode(frame.payload)) return carry(rounds_.on(peer, *message));
+            break;
         case Kind::bandwidth_ask:
         case Kind::bandwidth_answer:
         case Kind::bandwidth_result: carry(bandwidth_.on(peer, frame, now_ns())); return;
-        case Kind::facts: {
-            const auto facts = decode_facts(frame.payload, host_count());
-            if (facts)
-                learn(*facts, peer);
-            else
-                ++counters_[Count::rejected_malformed];
-            return;
-        }
+        case Kind::facts:
+            if (const auto facts = decode_facts(frame.payload, host_count())) return learn(*facts, peer);
+            break;
         case Kind::farewell: left_[static_cast<std::size_t>(peer)] = true; return;
         case Kind::bandwidth_data:
         case Kind::hello:
         case Kind::welcome:
-        case Kind::confirm: ++counters_[Count::rejected_unexpected];
+        case Kind::confirm: ++counters_[Count::rejected_unexpected]; return;
     }
+    ++counters_[Count::rejected_malformed];
 }
 
 void AgentLoop::connected(int peer, double connect_us) {
@@ -253,7 +350,7 @@ void AgentLoop::give_up_silent_hosts(std::int64_t now) {
 void AgentLoop::watch_round(std::int64_t now) {
     if (!rounds_.running() || !rounds_.leads()) {
         round_began_ns_ = never_ns;
-        if (!rounds_.running()) round_limit_ns_ = round_limit_ns;
+        if (!rounds_.running()) round_limit_ns_ = first_round_limit_ns;
         return;
     }
     if (round_began_ns_ == never_ns || watched_round_ != rounds_.newest()) {
@@ -276,11 +373,6 @@ void AgentLoop::watch_start(std::int64_t now) {
     if (now - learned_ns_ < longest_silence_ns) return;
     journal_.event("a first tree, though " + std::to_string(unknown) + " links are unknown");
     carry(rounds_.restart());
-}
-
-void AgentLoop::read_sensors() {
-    for (const HostReading& reading : sensors_.read())
-        journal_.measured(reading.sensor, -1, reading.value);
 }
 
 double AgentLoop::view_us(int peer) const {
@@ -334,20 +426,16 @@ void AgentLoop::measure_bandwidth(std::int64_t now) {
     take_seen_rates();
     const auto peer = bandwidth_.busy() ? std::nullopt : bandwidth_plan_.due(now);
     if (!peer) return;
-    if (mesh_.up(*peer)) {
-        bandwidth_plan_.asked(*peer, now);
-        carry(bandwidth_.ask(*peer, now));
-    } else {
-        bandwidth_plan_.failed(*peer, now);
-    }
+    if (!mesh_.up(*peer)) return bandwidth_plan_.ended({*peer, {}}, now);
+    bandwidth_plan_.asked(*peer, now);
+    carry(bandwidth_.ask(*peer, now));
 }
 
 void AgentLoop::end_bandwidth(std::int64_t now) {
     const auto ended = bandwidth_.take_ended();
     if (!ended) return;
-    if (ended->refused) return bandwidth_plan_.refused(ended->peer, now);
-    if (!ended->bytes_per_us) return bandwidth_plan_.failed(ended->peer, now);
-    bandwidth_plan_.measured(ended->peer, now);
+    bandwidth_plan_.ended(*ended, now);
+    if (!ended->bytes_per_us) return;
     journal_.measured("bandwidth_bytes_per_us", ended->peer, *ended->bytes_per_us);
     publish_bandwidth(ended->peer, *ended->bytes_per_us);
 }
@@ -357,7 +445,12 @@ void AgentLoop::end_bandwidth(std::int64_t now) {
 void AgentLoop::take_seen_rates() {
     constexpr double worth_telling = 1.25;
     const auto self = static_cast<std::size_t>(job_.self);
-    for (const auto& [peer, bytes_per_us] : seen_rates_.take()) {
+    std::map<int, double> seen;
+    {
+        const std::lock_guard hold(seen_mutex_);
+        seen.swap(seen_);
+    }
+    for (const auto& [peer, bytes_per_us] : seen) {
         const auto place = self * job_.contacts.size() + static_cast<std::size_t>(peer);
         const double known = published_.bandwidth_bytes_per_us[place];
         if (known > 0 && bytes_per_us > worth_telling * known) {
@@ -376,7 +469,7 @@ void AgentLoop::publish_bandwidth(int peer, double bytes_per_us) {
 void AgentLoop::carry(const BandwidthSensor::Output& output) {
     for (const BandwidthSensor::Outgoing& each : output) {
         if (each.kind == Kind::bandwidth_data)
-            datagrams_.send(each.to, each.kind, each.payload);
+            mesh_.send_datagram(each.to, each.kind, each.payload);
         else
             mesh_.send(each.to, each.kind, each.payload);
     }
@@ -429,32 +522,42 @@ void AgentLoop::note_changes(const NetworkView& view) {
 }
 
 void AgentLoop::publish_status() {
-    Status status;
-    status.time_s = static_cast<double>(wall_ns()) / ns_per_s;
-    status.started_s = began_s_;
-    status.processor_s = processor_s();
-    status.resident_bytes = resident_bytes();
-    status.series_stopped = journal_.series_stopped();
-    for (int peer = 0; peer < host_count(); ++peer) status.links.push_back(status_of_link(peer));
-    status.events = journal_.events();
-    status.sensors = sensors_.status();
-    status.counters = counters_;
-    segment_.publish(status);
+    JsonWriter json;
+    json.begin_object()
+        .member("time_s", static_cast<double>(wall_ns()) / ns_per_s)
+        .member("started_s", began_s_)
+        .member("processor_s", processor_s())
+        .member("resident_bytes", resident_bytes())
+        .member("series_stopped", journal_.series_stopped());
+    json.key("links").begin_array();
+    for (int peer = 0; peer < host_count(); ++peer)
+        if (peer != job_.self) put_link(json, peer);
+    json.end_array().list("events", journal_.events(), [&](const Event& event) {
+        json.begin_object().member("time_s", event.time_s).member("text", event.text).end_object();
+    });
+    json.list("sensors", host_readings_, [&](const HostReading& each) {
+        json.begin_object().member("name", each.sensor).member("value", each.value);
+        put_forecast(json, "forecast", each.forecast);
+        json.end_object();
+    });
+    json.key("counters").begin_object();
+    for (std::size_t i = 0; i < count_names.size(); ++i) json.member(count_names[i], counters_.all()[i]);
+    json.end_object().end_object();
+    segment_.publish(json.take());
 }
 
-LinkStatus AgentLoop::status_of_link(int peer) const {
-    LinkStatus link;
-    if (peer == job_.self) return link;
-    link.channel_up = mesh_.up(peer);
-    link.announced_us = view_us(peer);
-    link.bandwidth_bytes_per_us = status_of(bandwidth_.forecast(peer));
-    link.connect_us = status_of(connect_banks_[static_cast<std::size_t>(peer)].forecast());
-    link.recent_us = journal_.recent_us(peer);
-    if (const LinkProber* prober = links_.prober(peer)) {
-        link.over_tcp = prober->over_channel();
-        link.latency_us = status_of(prober->detector().forecast());
-    }
-    return link;
+/// Only the lower host of a link measures its latency.
+void AgentLoop::put_link(JsonWriter& json, int peer) const {
+    const LinkProber* prober = links_.prober(peer);
+    json.begin_object()
+        .member("host", peer)
+        .member("channel_up", mesh_.up(peer))
+        .member("over_tcp", prober != nullptr && prober->over_channel())
+        .member("announced_us", view_us(peer));
+    put_forecast(json, "latency_us", prober != nullptr ? prober->detector().forecast() : std::nullopt);
+    put_forecast(json, "bandwidth_bytes_per_us", bandwidth_.forecast(peer));
+    put_forecast(json, "tcp_connect_us", connect_banks_[static_cast<std::size_t>(peer)].forecast());
+    json.member("recent_us", journal_.recent_us(peer)).end_object();
 }
 
 namespace {
