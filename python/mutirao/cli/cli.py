@@ -129,12 +129,22 @@ class _InGroups(argparse.HelpFormatter):
         return text
 
 
-def make_parser() -> Parser:
+def make_parser(names: Iterable[str] = COMMANDS) -> Parser:
     parser = Parser(prog="mutirao", formatter_class=_InGroups, description="Makes the collectives of any MPI program"
                     " fit the network it really runs on.")
     parser.add_argument("--version", action="version", version=f"mutirao {__version__}")
-    add_commands(parser, COMMANDS)
+    add_commands(parser, names)
     return parser
+
+
+def _parsed(words: Sequence[str]) -> argparse.Namespace:
+    """Loads the command that is asked for alone, unless something is wrong: then what the others know helps."""
+    if words[0] in COMMANDS:
+        try:
+            return make_parser(words[:1]).parse_args(words)
+        except UsageError:
+            pass
+    return make_parser().parse_args(words)
 
 
 def add_commands(parser: Parser, names: Iterable[str]) -> None:
@@ -170,8 +180,7 @@ def _end_on(signal_number: int, _frame) -> NoReturn:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     def command() -> int:
-        words = list(sys.argv[1:] if arguments is None else arguments)
-        parsed = make_parser().parse_args(_as_options(words))
+        parsed = _parsed(_as_options(list(sys.argv[1:] if arguments is None else arguments)))
         return parsed.run(parsed)
 
     return exit_code_of(command)
