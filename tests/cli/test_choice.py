@@ -11,7 +11,6 @@ import pytest
 
 from made_up import JobsThatTake, mpi_named
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.progress import Steps
 from mutirao.catalogue import core_tool
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.cli.cli import make_parser
@@ -35,7 +34,7 @@ from mutirao.measure.choice import (
     summary_lines,
 )
 from mutirao.measure.intervals import LEAST_SAMPLES, median_interval
-from mutirao.measure.measure import Campaign, Contender, Measurement, Point, Workload
+from mutirao.measure.measure import Contender, Measurement, Point, Workload, campaign_in
 from mutirao.measure.words import Place
 from mutirao.run.mpis import KNOWN, found_mpis
 
@@ -151,8 +150,8 @@ def cells_of(monkeypatch, mpi):
         monkeypatch.setattr(measure, "check_taken_part", lambda _measurement: None)
         work = Workload((8, 64), (0,), (0,), 3)
         plan = Plan(mpi, "allreduce", work, work, rounds, {}, arms)
-        run = Campaign(2, None, Steps(plan.points))
-        return measured_cells(plan, run), run.failures
+        with campaign_in(Place([mpi], 2, None, "plain"), "choice", plan.points) as campaign:
+            return measured_cells(plan, campaign), campaign.failures
 
     return cells
 

@@ -92,14 +92,13 @@ def test_the_choice_is_judged_by_what_was_measured(contender, medians_ms, among,
     assert (group["predicted_best"], group["among_two_fastest"], len(group["errors"])) == ("flat", among, errors)
 
 
-def test_what_ran_natively_is_not_compared_with_native(contender, capsys):
+def test_what_ran_natively_is_not_compared_with_native(contender):
     bench = bench_of(contender, {"native": 200.0, "auto": 22.0}, choice="native")
-    bench.print()
-    auto = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("auto "))
+    auto = next(line for line in bench.text().splitlines() if line.startswith("auto "))
     assert "22" in auto and "0.11" not in auto
     assert {each["name"]: each["points"][0]["to_native"] for each in bench.measured} == {
         "native": 1.0, "auto": None}
-    assert "auto ran natively" in _table(bench.groups.popitem()[1], "")
+    assert "auto ran natively" in bench.text()
 
 
 def test_green_is_what_was_the_fastest(contender, monkeypatch):
@@ -117,12 +116,11 @@ def test_without_a_choice_nothing_is_ranked(contender):
 @pytest.mark.parametrize("name, consecutive, title", [
     ("broadcast", 1, "24 B from rank 0"), ("reduce", 1, "24 B to rank 0"),
     ("allgather", 1, "24 B a rank"), ("scan", 3, "3 scans of 24 B"), ("barrier", 1, "barrier")])
-def test_titles_name_what_is_measured(contender, capsys, name, consecutive, title):
+def test_titles_name_what_is_measured(contender, name, consecutive, title):
     way = Contender(NATIVE, contender(NATIVE).mpi, None, name)
     length = 0 if name == "barrier" else 24
     done = Measurement(way, (Point(length, 0, consecutive, 9.0, (100.0,), 80.0),), None, 1.0)
-    Bench(Workload((length,), (0,), (consecutive,)), [done]).print()
-    assert capsys.readouterr().out.splitlines()[0] == title
+    assert Bench(Workload((length,), (0,), (consecutive,)), [done]).text().splitlines()[0] == title
 
 
 @pytest.fixture

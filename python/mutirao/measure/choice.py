@@ -21,14 +21,12 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import print_json
 from mutirao.base.tables import text_table
 from mutirao.base.units import counted, duration, ratio
 from mutirao.catalogue import core_tool
 from mutirao.catalogue.collectives import COLLECTIVES, Collective
 from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE
 from mutirao.lab.network import HostNetwork, first_hosts, spread
-from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.measure.intervals import WANTED_CONFIDENCE, Interval, median_interval
 from mutirao.measure.measure import Campaign, Contender, Measurement, Point, Workload, campaign_in
 from mutirao.measure.words import REPEAT, Place, check_counts, lengths_of, parse_only, place_of, roots_of, settling_of
@@ -239,9 +237,11 @@ class Cell:
     samples: dict[str, dict[int, Sample]] = field(default_factory=dict)  # by name, then round
     free_runs: dict[int, FreeRun] = field(default_factory=dict)  # by round
 
-    def add(self, name: str, round_number: int, point: Point, native: Point) -> None:
-        self.samples.setdefault(name, {})[round_number] = Sample(point.call_ms, native.call_ms,
-                                                                   point.native_call_ms)
+    def add(self, round_number: int, measurement: Measurement, point: Point, native: Point) -> None:
+        name = measurement.contender.name
+        self.samples.setdefault(name, {})[round_number] = Sample(point.call_ms, native.call_ms, point.native_call_ms)
+        if name == OWN_CHOICE:
+            self.free_runs[round_number] = free_run(measurement, point, native)
 
     @property
     def rounds(self) -> list[int]:
@@ -414,17 +414,13 @@ def run_choice(arguments, collectives: Sequence[Collective]) -> int:
     if not arguments.only:
         hosts = hosts_of(place, settings)
         plans = [replace(plan, arms=_arms(plan, hosts)) for plan in plans]
-    circumstances = Circumstances("choice", False, [mpi.name for mpi in place.mpis])
-    cells, failures = _measure_all(place, plans)
-    if not any(cells.values()):
+    with campaign_in(place, "choice", sum(plan.points for plan in plans), _MOST_SECONDS_OF_A_JOB) as campaign:
+        judged = [(plan, _cells_if_any(plan, campaign)) for plan in plans]
+    of_mpi = {mpi: [cell for plan, cells in judged if plan.mpi == mpi for cell in cells] for mpi in place.mpis}
+    if not any(of_mpi.values()):
         raise Failure("nothing could be measured")
-    if arguments.json:
-        print_json(circumstances.to_dict() | _to_dict(place, plans, cells, failures))
-    else:
-        _print(plans, cells, failures)
-        for line in busy_remarks(circumstances.to_dict()):
-            print(line)
-    return 1 if failures else 0
+    return campaign.tell(arguments.json, _to_dict(place, judged, of_mpi, campaign.failures),
+                         _text(plans, of_mpi, campaign.failures))
 
 
 @dataclass(frozen=True)
@@ -457,10 +453,6 @@ class Plan:
         names = [*self.arms, OWN_CHOICE]
         return sum(self.workload(name).points for number in range(self.rounds) for name in in_turns(names, number))
 
-    @property
-    def title(self) -> str:
-        return f"{self.collective} on {self.mpi.title}"
-
 
 def _plan(arguments, place: Place, settings: Mapping[str, str], collective: Collective,
           mpi: Mpi, one_of_several: bool) -> Plan:
@@ -486,19 +478,15 @@ def _arms(plan: Plan, hosts: Hosts) -> dict[str, list[int]]:
     return arms
 
 
-def _measure_all(place: Place, plans: Sequence[Plan]) -> tuple[dict[str, list[Cell]], list[dict]]:
-    """The cells of each plan, by its title, of which a plan whose free choice fails has none; and what was left out."""
-    cells = {}
-    with campaign_in(place, sum(plan.points for plan in plans), _MOST_SECONDS_OF_A_JOB) as campaign:
-        for plan in plans:
-            try:
-                cells[plan.title] = measured_cells(plan, campaign)
-            except Failure as failure:
-                campaign.progress.say(f"{plan.title} is left out: {failure}")
-                campaign.failures.append({"collective": plan.collective, "mpi": plan.mpi.name, "name": None,
-                                          "reason": str(failure)})
-                cells[plan.title] = []
-    return cells, campaign.failures
+def _cells_if_any(plan: Plan, campaign: Campaign) -> list[Cell]:
+    """None where native jobs or the free choice cannot run."""
+    try:
+        return measured_cells(plan, campaign)
+    except Failure as failure:
+        campaign.progress.say(f"{plan.collective} on {plan.mpi.title} is left out: {failure}")
+        campaign.failures.append({"collective": plan.collective, "mpi": plan.mpi.name, "name": None,
+                                  "reason": str(failure)})
+        return []
 
 
 def measured_cells(plan: Plan, campaign: Campaign) -> list[Cell]:
@@ -508,58 +496,40 @@ def measured_cells(plan: Plan, campaign: Campaign) -> list[Cell]:
     names = [*plan.arms, OWN_CHOICE]
     for number in range(plan.rounds):
         jobs = in_turns(names, number)
-        done = [campaign.measure(plan.contender(name), plan.workload(name), f"{plan.collective}, round {number + 1}",
+        done = [campaign.measure(plan.contender(name), plan.workload(name),
+                                 when=f"{plan.collective}, round {number + 1}",
                                  forced=name not in _ALWAYS, needed=name in _ALWAYS) for name in jobs]
-        for position, measurement in enumerate(done):
+        for position, (name, measurement) in enumerate(zip(jobs, done, strict=True)):
             if measurement is None:
-                names.remove(jobs[position])
-            elif jobs[position] != NATIVE:
-                _add(cells, number, measurement, done[native_beside(jobs, position)])
+                names.remove(name)
+            elif name != NATIVE:
+                native = done[native_beside(jobs, position)]
+                for point in measurement.points:
+                    cell = cells[point.length_bytes, point.root]
+                    cell.add(number, measurement, point, native.point(point.length_bytes, point.root))
     return list(cells.values())
 
 
-def _add(cells: Mapping[tuple[int, int], Cell], number: int, measurement: Measurement,
-         native: Measurement) -> None:
-    name = measurement.contender.name
-    natives = {(each.length_bytes, each.root): each for each in native.points}
-    for point in measurement.points:
-        key = (point.length_bytes, point.root)
-        cells[key].add(name, number, point, natives[key])
-        if name == OWN_CHOICE:
-            cells[key].free_runs[number] = free_run(measurement, point, natives[key])
-
-
-def _to_dict(place: Place, plans: Sequence[Plan], cells: Mapping[str, Sequence[Cell]],
+def _to_dict(place: Place, judged: Sequence[tuple[Plan, Sequence[Cell]]], of_mpi: Mapping[Mpi, Sequence[Cell]],
              failures: Sequence[dict]) -> dict:
-    return {**place.to_dict(), "rounds": plans[0].rounds,
-            "repeat": plans[0].free.repeat, "settle_calls": plans[0].free.settle_calls,
-            "settle_ms": plans[0].free.settle_ms,
-            "late_us": plans[0].free.late_us, "late_changes": plans[0].free.late_changes,
-            "plans": [{"mpi": plan.mpi.name, "mpi_title": plan.mpi.title,
-                       "collective": plan.collective,
-                       "arms": {name: list(lengths) for name, lengths in plan.arms.items()},
-                       "cells": [cell.to_dict() for cell in cells[plan.title]]} for plan in plans],
-            "summary": {mpi.name: summary(mine) for mpi in place.mpis
-                        if (mine := _cells_on(mpi, plans, cells))},
-            "failed": list(failures)}
+    plan = judged[0][0]
+    return {**place.to_dict(), "rounds": plan.rounds,
+            **{name: getattr(plan.free, name) for name in ("repeat", "settle_calls", "settle_ms", "late_us",
+                                                           "late_changes")},
+            "plans": [{"mpi": plan.mpi.name, "mpi_title": plan.mpi.title, "collective": plan.collective,
+                       "arms": plan.arms, "cells": [cell.to_dict() for cell in cells]} for plan, cells in judged],
+            "summary": {mpi.name: summary(cells) for mpi, cells in of_mpi.items() if cells}, "failed": failures}
 
 
-def _cells_on(mpi: Mpi, plans: Sequence[Plan], cells: Mapping[str, Sequence[Cell]]) -> list[Cell]:
-    return [cell for plan in plans if plan.mpi == mpi for cell in cells[plan.title]]
-
-
-def _print(plans: Sequence[Plan], cells: Mapping[str, Sequence[Cell]],
-           failures: Sequence[dict]) -> None:
-    for mpi in dict.fromkeys(plan.mpi for plan in plans):
-        mine = _cells_on(mpi, plans, cells)
-        if mine:
-            print(text_table(_COLUMNS, [row_of(cell) for cell in mine], mpi.title))
-            print("\n".join(summary_lines(mine)) + "\n")
-    for collective, arms in {plan.collective: plan.arms for plan in plans}.items():
-        print(textwrap.fill(f"{collective}, {counted(len(arms), 'arm')} by force: {', '.join(arms)}",
-                            100, subsequent_indent="  ", break_on_hyphens=False))
-    for (collective, mpi, reason), names in _by_reason(failures).items():
-        print(f"left out: {collective}{', '.join(['', *filter(None, names)])} on {mpi}: {reason}")
+def _text(plans: Sequence[Plan], of_mpi: Mapping[Mpi, Sequence[Cell]], failures: Sequence[dict]) -> str:
+    parts = ["\n".join([text_table(_COLUMNS, [row_of(cell) for cell in cells], mpi.title), *summary_lines(cells)])
+             for mpi, cells in of_mpi.items() if cells]
+    tried = {plan.collective: plan.arms for plan in plans}
+    last = [textwrap.fill(f"{collective}, {counted(len(arms), 'arm')} by force: {', '.join(arms)}",
+                          100, subsequent_indent="  ", break_on_hyphens=False) for collective, arms in tried.items()]
+    last += [f"left out: {collective}{', '.join(['', *filter(None, names)])} on {mpi}: {reason}"
+             for (collective, mpi, reason), names in _by_reason(failures).items()]
+    return "\n\n".join([*parts, "\n".join(last)])
 
 
 def _by_reason(failures: Sequence[dict]) -> dict[tuple[str, str, str], list[str | None]]:

@@ -11,12 +11,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import print_json
 from mutirao.base.tables import text_table
 from mutirao.base.units import counted, duration, ratio
 from mutirao.catalogue.collectives import COLLECTIVES, Collective
 from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE
-from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.measure.intervals import LEAST_SAMPLES, Interval, median_interval
 from mutirao.measure.measure import Campaign, Contender, Workload, campaign_in
 from mutirao.measure.words import Place, Settling, check_counts, parse_sizes, place_of, settling_of
@@ -180,19 +178,13 @@ def run_guidelines(arguments, collectives: Sequence[Collective]) -> int:
     settings = {"start": "soon", **gather_settings(arguments.assignments)}
     contenders = [Contender(name, mpi, None if name == NATIVE else settings)
                   for mpi in plan.place.mpis for name in _WITH[arguments.contenders or "both"]]
-    circumstances = Circumstances("guidelines", False, [mpi.name for mpi in plan.place.mpis])
-    with campaign_in(plan.place, plan.points * len(contenders), _MOST_SECONDS_OF_A_JOB) as campaign:
+    with campaign_in(plan.place, "guidelines", plan.points * len(contenders), _MOST_SECONDS_OF_A_JOB) as campaign:
         results = _measure_all(plan, contenders, campaign)
     if not results:
         raise Failure("nothing could be measured")
-    if arguments.json:
-        print_json({**circumstances.to_dict(), "ranks": plan.place.ranks, "margin": MARGIN,
-                    "rounds": plan.settling.rounds, "repeat": plan.repeat,
-                    "results": [each.to_dict() for each in results]})
-    else:
-        said = [report(each.title, each.checks) for each in results]
-        print("\n\n".join([*said, *busy_remarks(circumstances.to_dict())]))
-    return 1 if campaign.failures else 0
+    return campaign.tell(arguments.json, {
+        "ranks": plan.place.ranks, "margin": MARGIN, "rounds": plan.settling.rounds, "repeat": plan.repeat,
+        "results": [each.to_dict() for each in results]}, "\n\n".join(map(str, results)))
 
 
 @dataclass(frozen=True)
@@ -250,6 +242,9 @@ class Checked:
                 "checked": len(self.checks), "violated": sum(each.violated for each in self.checks),
                 "checks": [each.to_dict() for each in self.checks], "failed": self.failed}
 
+    def __str__(self) -> str:
+        return report(self.title, self.checks)
+
 
 def _measure_all(plan: Plan, contenders: Sequence[Contender], campaign: Campaign) -> list[Checked]:
     """In turns, and in every other round backwards; what was not measured in all rounds does not count."""
@@ -258,7 +253,7 @@ def _measure_all(plan: Plan, contenders: Sequence[Contender], campaign: Campaign
         for name in plan.lengths:
             for contender, times in pairs[::-1] if number % 2 else pairs:
                 done = campaign.measure(replace(contender, collective=name), plan.workload(name, contender.native),
-                                        f"{name}, round {number + 1}")
+                                        when=f"{name}, round {number + 1}")
                 for point in done.points if done else ():
                     times.setdefault((name, point.length_bytes), []).append(point.call_ms)
     results = []

@@ -14,11 +14,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mutirao.base.errors import Failure
+from mutirao.base.output import tell
 from mutirao.base.progress import Steps, steps
 from mutirao.base.units import counted
 from mutirao.catalogue.collectives import BROADCAST, COLLECTIVES, Collective
 from mutirao.lab.lab import Counters, Lab, verify_run
 from mutirao.lab.network import HostNetwork, host_of_each
+from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.measure.words import Place
 from mutirao.run.launch import CompletedRun, launch
 from mutirao.run.mpis import Mpi
@@ -116,10 +118,6 @@ class Point:
     native_ms: tuple[float, ...] = ()  # of the MPI library's own calls, in turn with those of completion_ms
 
     @property
-    def key(self) -> tuple[int, int, int]:
-        return self.length_bytes, self.root, self.consecutive
-
-    @property
     def median_ms(self) -> float:
         return statistics.median(self.completion_ms)
 
@@ -160,9 +158,8 @@ class Measurement:
     packets: int | None = None  # that crossed the lab between its hosts
     overruns: int = 0  # packets that the lab's router was too slow to take: best measured again
 
-    def point(self, length_bytes: int, root: int, consecutive: int = 1) -> Point:
-        return next(point for point in self.points
-                    if point.key == (length_bytes, root, consecutive))
+    def point(self, length_bytes: int, root: int) -> Point:
+        return next(point for point in self.points if (point.length_bytes, point.root) == (length_bytes, root))
 
     @property
     def communicator(self) -> dict | None:
@@ -358,29 +355,32 @@ def check_points(what: str, points: Sequence[Point], hosts: int, before: Counter
 
 @dataclass
 class Campaign:
-    """As long measurements need them: launchers fail now and then, so each job is tried twice; what cannot be
+    """Contenders one after the other: launchers fail now and then, so each job is tried twice; what cannot be
     measured is said once, and left out from then on."""
 
+    circumstances: Circumstances
     ranks: int
     lab: Lab | None
     progress: Steps  # a step is a point of a workload
     timeout_s: float | None = None  # of a job
     failures: list[dict] = field(default_factory=list)
 
-    def measure(self, contender: Contender, workload: Workload, when: str = "", forced: bool = False,
+    def measure(self, contender: Contender, *workloads: Workload, when: str = "", forced: bool = False,
                 needed: bool = False) -> Measurement | None:
-        """None: it cannot be measured; what is needed fails instead. `forced`: nothing else may have run."""
-        end = self.progress.done + workload.points
+        """In one job. None: it cannot be measured; what is needed fails instead. `forced`: nothing else may have
+        run."""
+        end = self.progress.done + sum(workload.points for workload in workloads)
+        names = {"collective": contender.collective, "mpi": contender.mpi.name, "name": contender.name}
         try:
-            if any(_names(contender).items() <= failure.items() for failure in self.failures):
+            if any(names.items() <= failure.items() for failure in self.failures):
                 return None
             self.progress.begin(", ".join(filter(None, (contender.title, when))))
-            done = tried_twice(lambda: self._measure(contender, workload, forced))
+            done = tried_twice(lambda: self._measure(contender, workloads, forced))
         except Failure as failure:
             if needed:
                 raise
             self.progress.say(f"left out: {failure}")
-            self.failures.append({**_names(contender), "reason": str(failure).removeprefix(f"{contender.title}: ")})
+            self.failures.append({**names, "reason": str(failure).removeprefix(f"{contender.title}: ")})
             return None
         finally:
             self.progress.advance(end - self.progress.done)
@@ -389,19 +389,22 @@ class Campaign:
                               " with less to do")
         return done
 
-    def _measure(self, contender: Contender, workload: Workload, forced: bool) -> Measurement:
-        done = measure(contender, (workload,), self.ranks, self.lab, lambda _point: self.progress.advance(),
+    def _measure(self, contender: Contender, workloads: Sequence[Workload], forced: bool) -> Measurement:
+        done = measure(contender, workloads, self.ranks, self.lab, lambda _point: self.progress.advance(),
                        self.timeout_s)
         if forced:
             check_taken_part(done)
         return done
 
+    def tell(self, as_json: bool, found: Mapping, text: str) -> int:
+        """What was found, for programs or for people; the command's exit code."""
+        here = self.circumstances.to_dict()
+        tell(as_json, {**here, **found}, "\n\n".join([text, *busy_remarks(here)]))
+        return 1 if self.failures else 0
+
 
 @contextmanager
-def campaign_in(place: Place, points: int, timeout_s: float | None = None) -> Iterator[Campaign]:
+def campaign_in(place: Place, what: str, points: int, timeout_s: float | None = None) -> Iterator[Campaign]:
+    circumstances = Circumstances(what, False, [mpi.name for mpi in place.mpis])
     with place.up() as lab, steps(points) as progress:
-        yield Campaign(place.ranks, lab, progress, timeout_s)
-
-
-def _names(contender: Contender) -> dict[str, str]:
-    return {"collective": contender.collective, "mpi": contender.mpi.name, "name": contender.name}
+        yield Campaign(circumstances, place.ranks, lab, progress, timeout_s)

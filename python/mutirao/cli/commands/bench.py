@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Sequence
 
 from mutirao.base.errors import Failure, UsageError, check_range
-from mutirao.base.output import print_json, tell
+from mutirao.base.output import tell
 from mutirao.base.progress import steps
 from mutirao.base.tables import BEST, BOUND, text_table
 from mutirao.base.units import counted, ms, ratio
@@ -13,7 +13,6 @@ from mutirao.catalogue.collectives import COLLECTIVES, Collective
 from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE, best_table, bests_to_dict, predict_all
 from mutirao.lab.named_networks import load_network
 from mutirao.measure.choice import CHOICE_REPEAT, add_choice, run_choice
-from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.measure.guidelines import DEFAULT_BYTES as GUIDELINES_BYTES
 from mutirao.measure.guidelines import add_guidelines, run_guidelines
 from mutirao.measure.measure import Contender, Measurement, Point, Workload, campaign_in
@@ -116,20 +115,14 @@ def _run_side_by_side(arguments, collective: Collective) -> int:
     names = parse_only(arguments.only or [f"{NATIVE},{OWN_CHOICE}"], collective.name)
     contenders = _contenders(place.mpis, names, gather_settings(arguments.assignments),
                              collective.name)
-    circumstances = Circumstances("bench", False, [mpi.name for mpi in place.mpis])
-    with campaign_in(place, len(contenders) * workload.points) as campaign:
+    with campaign_in(place, "bench", len(contenders) * workload.points) as campaign:
         measurements = [done for each in contenders if (done := campaign.measure(each, workload))]
     if not measurements:
         raise Failure("nothing could be measured")
     bench = Bench(workload, measurements)
-    if arguments.json:
-        print_json({**circumstances.to_dict(), "collective": collective.name, **place.to_dict(),
-                    "repeat": workload.repeat, "pause_ms": workload.pause_ms, "measurements": bench.measured,
-                    "summary": bench.summary(), "failed": campaign.failures})
-    else:
-        bench.print()
-        print("".join(f"{line}\n" for line in busy_remarks(circumstances.to_dict())), end="")
-    return 1 if campaign.failures else 0
+    return campaign.tell(arguments.json, {
+        "collective": collective.name, **place.to_dict(), "repeat": workload.repeat, "pause_ms": workload.pause_ms,
+        "measurements": bench.measured, "summary": bench.summary(), "failed": campaign.failures}, bench.text())
 
 
 def _run_predicted(arguments, collectives: Sequence[Collective]) -> int:
@@ -189,7 +182,7 @@ class Bench:
         predicted_ms = predicted.get(NATIVE if contender.native else ran)
         compared = NATIVE in beside and not _ran_natively(contender.name, ran)  # else that would be noise
         return {"ran": ran, "predicted_ms": predicted_ms,
-                "to_native": point.median_ms / beside[NATIVE].point(*point.key).median_ms if compared else None,
+                "to_native": point.median_ms / beside[NATIVE].point(point.length_bytes, point.root).median_ms if compared else None,
                 "error": None if predicted_ms is None else predicted_ms / point.median_ms - 1}
 
     def _rows(self, mpi: Mpi, length: int, root: int) -> list[dict]:
@@ -220,18 +213,17 @@ class Bench:
             return collective.calls(length, root, count)
         return collective.call(length, root)
 
-    def print(self) -> None:
+    def text(self) -> str:
         several_mpis = len({mpi for mpi, _, _ in self.groups}) > 1
-        for (mpi, length, root), rows in self.groups.items():
-            title = self._title(length, root)
-            print(_table(rows, f"{title}, {mpi.title}" if several_mpis else title) + "\n")
-        groups = self.summary()
-        if groups:
+        parts = [_table(rows, self._title(length, root) + (f", {mpi.title}" if several_mpis else ""))
+                 for (mpi, length, root), rows in self.groups.items()]
+        if groups := self.summary():
             hits = sum(group["among_two_fastest"] for group in groups)
             errors = [error for group in groups for error in group["errors"]]
-            print(f"Predicted best among the two fastest (to 1%): {hits} of {len(groups)}.\n"
-                  f"Median error of prediction: {statistics.median(errors):.1%}"
-                  f" ({counted(len(errors), 'prediction')}).")
+            parts.append(f"Predicted best among the two fastest (to 1%): {hits} of {len(groups)}.\n"
+                         f"Median error of prediction: {statistics.median(errors):.1%}"
+                         f" ({counted(len(errors), 'prediction')}).")
+        return "\n\n".join(parts)
 
 
 _COLUMNS = ("in ms", "median", "spread", "x bound", "x native", "predicted", "error")
