@@ -146,7 +146,10 @@ def typed(surroundings, tmp_path, monkeypatch, capfd):
         with monkeypatch.context() as patch:
             for name, value in environment.items():
                 patch.setenv(name, value)
-            code = cli.main(list(map(str, words)))
+            try:
+                code = cli.main(list(map(str, words)))
+            except SystemExit as end:  # of --help
+                code = end.code
         return subprocess.CompletedProcess(words, code, *capfd.readouterr())
 
     return run

@@ -12,7 +12,7 @@ import pytest
 
 from mutirao.base.paths import BUILD, LIBRARIES, PRELOAD, ROOT
 from mutirao.run.launch import launch
-from mutirao.run.mpis import found_mpis
+from shared import quick_mpi
 
 CALLS = 5
 C_PROGRAM = f"""
@@ -94,9 +94,12 @@ def started_alone(program, **environment):
 
 
 def test_it_is_the_programs_own(mutirao, private, program, tmp_path):
+    """Nor does a bare preload bring one along."""
     argv, variables = program
     natively = mapped(started_alone(argv, **variables))
     assert str(private) in natively
+    bare = mapped(started_alone(argv, LD_PRELOAD=str(PRELOAD), **variables))
+    assert with_mpi_alone(bare) == natively != bare
     report = tmp_path / "report.json"
     ours = mutirao("run", "-n", 2, "--report", report, "--", *argv, **variables)
     assert ours.returncode == 0, ours.stderr
@@ -106,13 +109,6 @@ def test_it_is_the_programs_own(mutirao, private, program, tmp_path):
     assert any("libmutirao" in path for path in mapped(ours.stdout))
     native = mutirao("run", "-n", 2, "--native", "--", *argv, **variables)
     assert mapped(native.stdout) == natively
-
-
-def test_a_bare_preload_brings_none_along(program):
-    argv, variables = program
-    natively = mapped(started_alone(argv, **variables))
-    ours = mapped(started_alone(argv, LD_PRELOAD=str(PRELOAD), **variables))
-    assert with_mpi_alone(ours) == natively != ours
 
 
 def test_what_is_no_mpi_program_loads_no_mpi():
@@ -133,7 +129,7 @@ def without_libraries(tmp_path):
 
 
 def test_where_none_fits_one_line_says_how_to_build_one(without_libraries):
-    mpi = found_mpis()[0]
+    mpi = quick_mpi()
     preload = without_libraries / "lib" / PRELOAD.name
     program = ["env", f"LD_PRELOAD={preload}", str(mpi.program("collective")), "broadcast"]
     finished = launch(mpi, program, 2, native=True, capture=True, timeout_s=60)
@@ -143,7 +139,7 @@ def test_where_none_fits_one_line_says_how_to_build_one(without_libraries):
 
 
 def test_run_says_so_too(mutirao, without_libraries):
-    mpi = found_mpis()[0]
+    mpi = quick_mpi()
     answer = mutirao("run", "-n", 2, "--mpi", mpi.name, mpi.program("collective"), "broadcast",
                      MUTILAB_BUILD=str(without_libraries))
     assert answer.returncode == 0, answer.stderr

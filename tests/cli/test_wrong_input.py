@@ -209,24 +209,24 @@ def test_a_program_of_this_folder_is_not_in_the_path(typed, tmp_path):
     refused(typed("run", "program"), "'program'", "./program")
 
 
-def test_environment_is_checked_before_anything_starts(mutirao):
-    refused(mutirao("run", "true", MUTIRAO_AGENT_INTERVAL_MS="1"), "MUTIRAO_AGENT_INTERVAL_MS", "20..60000")
+def test_environment_is_checked_before_anything_starts(typed):
+    refused(typed("run", "true", MUTIRAO_AGENT_INTERVAL_MS="1"), "MUTIRAO_AGENT_INTERVAL_MS", "20..60000")
 
 
 def test_explain_without_a_report(typed):
     refused(typed("explain"), "no report of a run yet", code=1)
 
 
-def test_help_and_version_by_any_name(mutirao):
+def test_help_and_version_by_any_name(mutirao, typed):
     for words in ([], ["help"], ["--help"]):
-        answer = mutirao(*words)
+        answer = mutirao() if words == [] else typed(*words)
         assert answer.returncode == 0 and "doctor" in answer.stdout and answer.stderr == ""
-    assert mutirao("help", "run").stdout == mutirao("run", "--help").stdout != ""
-    assert mutirao("version").stdout == mutirao("--version").stdout != ""
+    assert typed("help", "run").stdout == typed("run", "--help").stdout != ""
+    assert typed("version").stdout == typed("--version").stdout != ""
 
 
-def test_help_has_all_commands_under_headings(mutirao):
-    told = mutirao("--help").stdout.split("commands:", 1)[1]
+def test_help_has_all_commands_under_headings(typed):
+    told = typed("--help").stdout.split("commands:", 1)[1]
     groups = dict(re.findall(r"^  ([a-z ]+):\n((?: {4}.*\n)+)", told, re.MULTILINE))
     assert list(groups) == list(cli.GROUPS)
     for heading, names in cli.GROUPS.items():
@@ -239,8 +239,8 @@ def test_help_has_all_commands_under_headings(mutirao):
     (["build", "--mpicc", "/no/such/mpicc"], ["doctor", "--build", "/no/such/mpicc"]),
     (["build", "--mpicc=/no/such/mpicc"], ["doctor", "--build", "/no/such/mpicc"]),
     (["guidelines", "--rounds", "5"], ["bench", "--guidelines", "--rounds", "5"])], ids=" ".join)
-def test_an_old_name_does_what_it_did_and_says_its_new_one(mutirao, old, now):
-    before, after = mutirao(*old), mutirao(*now)
+def test_an_old_name_does_what_it_did_and_says_its_new_one(typed, old, now):
+    before, after = typed(*old), typed(*now)
     said, _, rest = before.stderr.partition("\n")
     name = old[1] if old[0] == "help" else old[0]
     assert said == (f"mutirao: mutirao {name} is now mutirao {cli.OLD_NAMES[name]}; the old name goes with the next"

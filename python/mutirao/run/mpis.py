@@ -219,6 +219,7 @@ def _version_in(headers: Sequence[Path]) -> tuple[str, str] | None:
     return next(filter(None, (_version_said(text, _VERSION_PATTERNS) for text in texts)), None)
 
 
+@cache
 def _ask_wrapper(wrapper: Path) -> tuple[list[Path], list[Path]]:
     """The header and library folders that a compiler wrapper adds."""
     # Open MPI 5 tells its ranks its own folder, with which another Open MPI's wrapper fails: a container's.
