@@ -37,6 +37,7 @@ from mutirao.measure.intervals import LEAST_SAMPLES, median_interval
 from mutirao.measure.measure import Contender, Measurement, Point, Workload, campaign_in
 from mutirao.measure.words import Place
 from mutirao.run.mpis import KNOWN, found_mpis
+from shared import quick_mpi
 
 
 @pytest.mark.parametrize("wanted", [0.95, 0.98])
@@ -358,7 +359,7 @@ def test_one_collective_that_fails_leaves_the_others(monkeypatch, capsys, mpi):
 
 @pytest.mark.skipif(not any(mpi.built for mpi in found_mpis()), reason="no MPI library")
 def test_on_one_host(mutirao):
-    done = mutirao("bench", "barrier", "--choice", "-n", 2, "--rounds", 1, "--repeat", 2,
+    done = mutirao("bench", "barrier", "--choice", "--mpi", quick_mpi().name, "-n", 2, "--rounds", 1, "--repeat", 2,
                    "--settle-s", 0.2, "--settle-calls", 40, "--only", "dissemination", "--json",
                    MUTIRAO_RANKS_PER_HOST="1")
     assert done.returncode == 0, done.stderr

@@ -14,6 +14,7 @@ from mutirao.measure import guidelines, measure
 from mutirao.measure.guidelines import GUIDELINES, MARGIN, Term, check, lengths_of_each, report
 from mutirao.measure.words import Place
 from mutirao.run.mpis import found_mpis
+from shared import quick_mpi
 
 RANKS = 4
 BLOCKS = [8, 1024]
@@ -167,8 +168,8 @@ def test_a_collective_that_fails_is_left_out(monkeypatch, capsys, one_mpi):
 
 @pytest.mark.skipif(not found_mpis(), reason="no MPI library")
 def test_on_one_host(mutirao):
-    done = mutirao("bench", "scan", "--guidelines", "--with", "native", "-n", 2, "--bytes", "8,64", "--repeat",
-                   2, "--json")
+    done = mutirao("bench", "scan", "--guidelines", "--with", "native", "--mpi", quick_mpi().name, "-n", 2,
+                   "--bytes", "8,64", "--repeat", 2, "--json")
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     [native] = result["results"]

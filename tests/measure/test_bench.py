@@ -15,6 +15,7 @@ from mutirao.lab.network import HostNetwork
 from mutirao.measure.measure import Contender, Measurement, Point, Workload
 from mutirao.measure.words import parse_only, parse_roots, parse_sizes
 from mutirao.run.mpis import found_mpis
+from shared import quick_mpi
 
 
 def test_sizes():
@@ -135,8 +136,8 @@ def four_hosts(lab_possible, tmp_path):
 def test_in_the_lab(four_hosts, tmp_path):
     surroundings = {name: value for name, value in os.environ.items()
                     if not name.startswith("MUTIRAO_")}
-    command = [ROOT / "mutirao", "bench", "broadcast", "--lab", four_hosts, "--roots", "0,2",
-               "--only", "native,auto,chain", "--repeat", "2", "--json"]
+    command = [ROOT / "mutirao", "bench", "broadcast", "--lab", four_hosts, "--roots", "0,2", "--mpi",
+               quick_mpi().name, "--only", "native,auto,chain", "--repeat", "2", "--json"]
     finished = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120,
                               env=surroundings, check=False)
     assert finished.returncode == 0, finished.stderr
