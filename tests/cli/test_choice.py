@@ -16,20 +16,18 @@ from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.cli.cli import make_parser
 from mutirao.lab.named_networks import load_preset
 from mutirao.measure import choice, measure
+from mutirao.measure.arms import ONE_HOST, arms_for, coarse
 from mutirao.measure.choice import (
     NATIVE,
     OWN_CHOICE,
     Cell,
-    Hosts,
     Plan,
     Sample,
-    arms_for,
     free_run,
     in_turns,
     measured_cells,
     native_beside,
     row_of,
-    segments_for,
     summary,
     summary_lines,
 )
@@ -58,11 +56,6 @@ def test_an_interval_holds_the_median_as_surely_as_it_says(count, wanted):
     assert wanted != 0.95 or (got.confidence >= wanted) == (count >= LEAST_SAMPLES)
 
 
-def test_more_samples_narrow_an_interval():
-    """The extremes of 9 go, since the rest holds the median with more than 95%, too."""
-    assert [median_interval(range(count)).low for count in (6, 8, 9, 12)] == [0, 0, 1, 2]
-
-
 @pytest.mark.parametrize("count", range(1, 8))
 @pytest.mark.parametrize("round_number", (0, 1))
 def test_every_job_is_beside_a_native_one(count, round_number):
@@ -86,10 +79,9 @@ def schedules_of(collective, name, ranks, length):
     ("allgather", 5, 8), ("allgather", 8, 4096), ("allreduce", 3, 65536), ("barrier", 2, 0)])
 def test_nothing_that_differs_on_one_host_is_left_untried(collective, ranks, length):
     """Catches an algorithm forgotten, one run twice under two names, and one that cannot run."""
-    arms = arms_for(collective, Hosts(ranks, 1), length, 0)
+    arms = arms_for(collective, ONE_HOST, ranks, length, 0)
     rows = core_tool.algorithms(collective)
     composed = {row["name"] for row in rows if row["calls"]}
-    assert composed <= set(arms)
     tried = [schedules_of(collective, name, ranks, length) for name in arms if name not in composed]
     assert len(set(tried)) == len(tried) > 0
     for row in rows:
@@ -102,27 +94,28 @@ def test_nothing_that_differs_on_one_host_is_left_untried(collective, ranks, len
 
 
 def test_on_one_host_a_broadcast_is_what_goes_on_inside():
-    assert {name.partition("inside=")[2] for name in arms_for("broadcast", Hosts(8, 1), 8, 0)
-            if "inside" in name} == {"flat", "binomial", "k_nomial", "chain"}
+    insides = {name.partition("inside=")[2] for name in arms_for("broadcast", ONE_HOST, 8, 8, 0)}
+    assert insides - {""} == {"flat", "k_nomial", "chain"}  # and binomial, which needs no word for it
 
 
-def test_trees_of_hosts_that_nobody_knows_may_differ():
-    """Where all links are alike the three trees are one."""
-    six_sites = arms_for("allreduce", Hosts(24, 24, load_preset("six-sites")), 8, 0)
-    unknown = arms_for("allreduce", Hosts(24, 24), 8, 0)
-    trees = [f"tree:kind={tree}" for tree in ("mst", "shortest_path", "greedy")]
-    assert [name for name in unknown if name in trees] == trees
-    assert "tree:kind=mst" in six_sites
-    for name in six_sites:
+def test_what_differs_between_hosts_is_tried():
+    """Trees of one kind may be the same on a network, not all of them. Catches what is made of native calls, and
+    hosts of uneven numbers of ranks."""
+    six_sites = load_preset("six-sites")
+    names = arms_for("allreduce", six_sites, 24, 8, 0)
+    assert {"tree:kind=mst", "tree:kind=shortest_path"} <= set(names)
+    for name in (*names, *arms_for("allreduce", six_sites, 26, 8, 0)):
         core_tool.check_settings({"allreduce": name})
 
 
 @pytest.mark.parametrize("length, expected", [
-    (1 << 20, [131072, 32768]), (65536, [8192]), (8192, []), (64 << 20, [8388608, 2097152])])
-def test_segments(length, expected):
-    row = next(row for row in core_tool.algorithms("broadcast") if row["name"] == "chain")
-    assert segments_for(row["segments_bytes"], length) == expected
-    assert segments_for([], length) == []
+    (1 << 20, {131072, 32768}), (65536, {8192}), (8192, set()), (64 << 20, {8388608, 2097152})])
+def test_segments_make_8_and_32_of_the_first_parameters(length, expected):
+    sizes = [33554432, 8388608, 2097152, 524288, 131072, 61440, 32768, 16384, 8192]
+    wholes = ["tree:kind=mst", "chain:inside=chain", "tree:kind=greedy"]
+    cut = [f"{name},segment_bytes={size}" for name in wholes for size in sizes]
+    assert set(coarse([*wholes, *cut], length)) == {
+        *wholes, *(f"{name},segment_bytes={size}" for name in wholes[:2] for size in expected)}
 
 
 class MadeUpNetwork(JobsThatTake):
@@ -322,7 +315,7 @@ def run_all(monkeypatch, capsys, mpi, made_up, *words):
     monkeypatch.setattr(measure, "measure", made_up)
     monkeypatch.setattr(measure, "check_taken_part", lambda _measurement: None)
     monkeypatch.setattr(choice, "place_of", lambda _arguments: Place([mpi], 2, None, "plain"))
-    monkeypatch.setattr(choice, "hosts_of", lambda _place, _settings: Hosts(2, 1))
+    monkeypatch.setattr(choice, "network_of", lambda _place, _settings: ONE_HOST)
     parsed = make_parser().parse_args(["bench", "all", "--choice", "--bytes", "8", "--rounds", "2",
                                        *words])
     return parsed.run(parsed), capsys.readouterr().out
@@ -338,7 +331,7 @@ def test_all_collectives_at_once(monkeypatch, capsys, mpi):
         [row] = [line for line in said.splitlines()
                  if re.match(rf"{collective.calls(length, 0)}  ", line)]
         assert row.split("  ")[-1].strip() == "the same" and "0.50" in row
-        for name in arms_for(collective.name, Hosts(2, 1), length, 0):
+        for name in arms_for(collective.name, ONE_HOST, 2, length, 0):
             core_tool.check_settings({collective.name: name})
     assert "0.500 x the best arm and 0.500 x native; the best" in said.replace("\n", " ")
 

@@ -85,11 +85,9 @@ def test_on_one_host_all_that_can_run_is_tried(ranks):
     cells = [SHORT, Cell("broadcast", 8, 0), Cell("allgather", 8, 0)]
     jobs = plan(wanted(cells=cells), survey(ranks=ranks, network=None, predicted_ms={cell: {} for cell in cells}))
     names = {(job.collective, job.candidate) for job in jobs}
-    assert {("allreduce", "native"), ("allreduce", "ring"), ("allreduce", "recursive_multiplying:radix=4"),
-            ("broadcast", "native"), ("broadcast", "binomial"), ("broadcast", "flat:inside=flat"),
+    assert {("allreduce", "native"), ("allreduce", "ring"), ("broadcast", "native"), ("broadcast", "flat:inside=flat"),
             ("broadcast", "chain:inside=chain")} <= names
     assert (("allgather", "recursive_doubling") in names) == (ranks == 4)
-    assert not any("tree:" in name.replace("locality_tree:", "") for _, name in names)
 
 
 def test_every_candidate_runs_in_several_jobs_turn_by_turn(jobs, tune):
@@ -146,7 +144,7 @@ def test_what_did_not_run_is_not_taken_for_it(monkeypatch, tune, rows, chosen, s
     made = tune(cells=[of_24], surveyed=survey(predicted_ms={of_24: {"chain": 1.0}}))
     left_out = [each["reason"] for each in tune.campaign.failures]
     assert made.jobs_left == 0 and len(left_out) == (said is not None) and (said or "") in "".join(left_out)
-    assert [(name, row.root) for (_, name), row in rows().items()] == [("native", 0), ("chain", 0)][:1 if said else 2]
+    assert {(name, row.root) for (_, name), row in rows().items()} == {("native", 0), ("native" if said else "chain", 0)}
 
 
 def test_in_a_lab(lab_possible, tmp_path):

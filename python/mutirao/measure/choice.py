@@ -8,29 +8,25 @@ library's own functions, too, in turn with its measurements, and ratios are to t
 round's choice is held against is the best of all other rounds: the least of many noisy times is too
 low, and nobody could have chosen it.
 
-By force runs every algorithm that there is for so many ranks, in one piece and as a pipeline of segments, but of
-those that do the very same on these hosts only one.
+By force runs whatever may be chosen on these hosts, whose network is measured first where it is no lab's.
 """
 
-import json
 import statistics
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.tables import text_table
 from mutirao.base.units import counted, duration, ratio
-from mutirao.catalogue import core_tool
 from mutirao.catalogue.collectives import COLLECTIVES, Collective
 from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE
-from mutirao.lab.network import HostNetwork, first_hosts, spread
+from mutirao.lab.network import HostNetwork
+from mutirao.measure.arms import ONE_HOST, arms_for
 from mutirao.measure.intervals import WANTED_CONFIDENCE, Interval, median_interval
-from mutirao.measure.measure import Campaign, Contender, Measurement, Point, Workload, campaign_in
+from mutirao.measure.measure import Campaign, Contender, Measurement, Point, Workload, campaign_in, measure
 from mutirao.measure.words import REPEAT, Place, check_counts, lengths_of, parse_only, place_of, roots_of, settling_of
-from mutirao.run.launch import launch
 from mutirao.run.mpis import Mpi
 from mutirao.run.user_settings import gather_settings
 
@@ -38,97 +34,6 @@ NEAR_BEST = 1.05
 NEAR_BEST_AT_FIRST = 1.15
 # Not worse than native: by that ratio or that time, whichever is more.
 NEAR_NATIVE, NEAR_NATIVE_MS = 1.03, 60e-6
-# A pipeline shows what it is worth from about 8 segments; a second one is four times as fine.
-_SEGMENTS = (8, 32)
-
-
-@dataclass(frozen=True)
-class Hosts:
-    """Those that the ranks are on."""
-
-    ranks: int
-    count: int
-    network: HostNetwork | None = None  # None: not known
-
-    @property
-    def per_host(self) -> int:
-        return -(-self.ranks // self.count)
-
-    @property
-    def even(self) -> bool:
-        """As mutirao-core takes them."""
-        return spread(self.ranks, self.count) == [self.per_host] * self.count
-
-
-def hosts_of(place: Place, settings: Mapping[str, str]) -> Hosts:
-    """As the library sees them: of real hosts, those that the launcher puts the ranks on."""
-    if pretended := int(settings.get("ranks_per_host", 0)):
-        return Hosts(place.ranks, -(-place.ranks // pretended))
-    if place.network is not None:
-        count = min(place.ranks, place.network.host_count)
-        return Hosts(place.ranks, count, place.network)
-    finished = launch(place.mpis[0], ["hostname"], place.ranks, native=True, capture=True,
-                      timeout_s=60)
-    if finished.returncode != 0 or len(finished.lines) < place.ranks:
-        raise Failure(f"{counted(place.ranks, 'rank')} cannot be started: {finished.errors.strip()}")
-    return Hosts(place.ranks, len(set(finished.lines)))
-
-
-def arms_for(collective: str, hosts: Hosts, length_bytes: int, root: int) -> list[str]:
-    """The names of candidates, as the setting of the collective takes them."""
-    rows = [row for row in core_tool.algorithms(collective) if _fits(row, hosts)]
-    composed = [row["name"] for row in rows if row["calls"]]
-    over_tree = {name: bool(row["trees"]) for row in rows if not row["calls"]
-                 for name in _names(row, hosts, length_bytes)}
-    if not hosts.even:
-        return [*over_tree, *composed]
-    # Trees of real hosts differ, but nobody knows here how far apart those are.
-    unknown = {name for name, has_tree in over_tree.items()
-               if has_tree and hosts.count > 1 and hosts.network is None}
-    first_of: dict[str, str] = {}
-    for name, schedules in _schedules(collective, list(over_tree), hosts, length_bytes, root):
-        first_of.setdefault(name if name in unknown else schedules, name)
-    return [*first_of.values(), *composed]
-
-
-def _fits(row: dict, hosts: Hosts) -> bool:
-    """On one host there are no trees of hosts, and of what runs between hosts nothing is left but what
-    goes on inside them. What is made of native calls is tried there alone."""
-    if hosts.count > 1 or row["native"]:
-        return not row["native"] and not row["calls"]
-    return not row["trees"] and (not row["insides"] or row["name"] in row["insides"])
-
-
-def _names(row: dict, hosts: Hosts, length_bytes: int) -> Iterator[str]:
-    """Pipelines of the first radix and tree only."""
-    inside = f"inside={row['name']}" if hosts.count == 1 and row["insides"] else ""
-    for candidate in row["candidates"]:
-        yield core_tool.with_parameters(candidate, inside)
-    for size in segments_for(row["segments_bytes"], length_bytes):
-        yield core_tool.with_parameters(row["candidates"][0], f"segment_bytes={size}", inside)
-
-
-def segments_for(sizes_bytes: Sequence[int], length_bytes: int) -> list[int]:
-    """Of the sizes that mutirao tries, the coarsest that make pipelines of 8 and of 32 segments."""
-    chosen = [next((size for size in sizes_bytes if size * count <= length_bytes), None)
-              for count in _SEGMENTS]
-    return list(dict.fromkeys(size for size in chosen if size))
-
-
-def _schedules(collective: str, names: Sequence[str], hosts: Hosts, length_bytes: int,
-               root: int) -> Iterator[tuple[str, str]]:
-    """Of those that can run with so many ranks."""
-    used = hosts.network and first_hosts(hosts.network, hosts.ranks, hosts.per_host)
-    with core_tool.network_file(used) if used else nullcontext() as path:
-        for name in names:
-            words = ["show", f"{collective}/{name}", "--root", str(root), "--bytes",
-                     str(length_bytes), "--ranks", str(hosts.ranks), "--ranks-per-host",
-                     str(hosts.per_host), "--format", "json"]
-            try:
-                picture = core_tool.ask(*words, *(["--network", str(path)] if path else []))
-            except (Failure, UsageError):
-                continue  # not for so many ranks
-            yield name, json.dumps(json.loads(picture)["schedules"])
 
 
 @dataclass(frozen=True)
@@ -412,8 +317,8 @@ def run_choice(arguments, collectives: Sequence[Collective]) -> int:
     plans = [_plan(arguments, place, settings, collective, mpi, len(collectives) > 1) for mpi in place.mpis
              for collective in collectives]
     if not arguments.only:
-        hosts = hosts_of(place, settings)
-        plans = [replace(plan, arms=_arms(plan, hosts)) for plan in plans]
+        network = network_of(place, settings)
+        plans = [replace(plan, arms=_arms(plan, network, place.ranks)) for plan in plans]
     with campaign_in(place, "choice", sum(plan.points for plan in plans), _MOST_SECONDS_OF_A_JOB) as campaign:
         judged = [(plan, _cells_if_any(plan, campaign)) for plan in plans]
     of_mpi = {mpi: [cell for plan, cells in judged if plan.mpi == mpi for cell in cells] for mpi in place.mpis}
@@ -470,10 +375,19 @@ def _plan(arguments, place: Place, settings: Mapping[str, str], collective: Coll
                 {name: lengths for name in only if name not in _ALWAYS})
 
 
-def _arms(plan: Plan, hosts: Hosts) -> dict[str, list[int]]:
+def network_of(place: Place, settings: Mapping[str, str]) -> HostNetwork:
+    """As the library sees it."""
+    if place.network is not None and "ranks_per_host" not in settings:
+        return place.network
+    with place.up() as lab:
+        found = measure(Contender(OWN_CHOICE, place.mpis[0], settings, "barrier"), [Workload([0], [0])], place.ranks, lab)
+    return found.network or ONE_HOST
+
+
+def _arms(plan: Plan, network: HostNetwork, ranks: int) -> dict[str, list[int]]:
     arms: dict[str, list[int]] = {}
     for length in plan.free.lengths_bytes:
-        for name in arms_for(plan.collective, hosts, length, plan.free.roots[0]):
+        for name in arms_for(plan.collective, network, ranks, length, plan.free.roots[0]):
             arms.setdefault(name, []).append(length)
     return arms
 

@@ -7,6 +7,7 @@ over the lab's links.
 """
 
 import json
+import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -168,6 +169,14 @@ class Measurement:
         of_state = {each.get("state"): each
                     for each in reversed((self.report or {}).get("communicators", ()))}
         return of_state.get("mutirao") or of_state.get("not yet")
+
+    @property
+    def network(self) -> HostNetwork | None:
+        """As mutirao measured it; links that could not be measured let nothing through. None: of one host."""
+        matrix = (self.communicator or {}).get("latency_us") or ()
+        hosts = [str(host) for host in range(len(matrix))]
+        return HostNetwork(hosts, hosts, [[math.inf if us is None else us for us in row]
+                                          for row in matrix]) if len(hosts) > 1 else None
 
     def calls_of(self, length_bytes: int, root: int) -> dict | None:
         """How all calls with this root went that are as long, to the next power of two, or of any

@@ -5,7 +5,6 @@ since one job's placement and pages are one sample only; jobs take turns in a ra
 one time on all ranks; medians with intervals by order statistics, and no mean.
 """
 
-import math
 import random
 import statistics
 import time
@@ -19,11 +18,11 @@ from mutirao.base.progress import steps
 from mutirao.base.tables import print_table
 from mutirao.base.units import counted, duration, ratio
 from mutirao.base.user_files import check_writable
-from mutirao.catalogue import core_tool
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE, predict_all
 from mutirao.lab.network import HostNetwork, spread
 from mutirao.measure import profile
+from mutirao.measure.arms import ONE_HOST, arms_for
 from mutirao.measure.circumstances import busy_remarks
 from mutirao.measure.intervals import median_interval
 from mutirao.measure.measure import Campaign, Contender, Point, Workload, campaign_in
@@ -36,7 +35,6 @@ _COLLECTIVES = "barrier,broadcast,reduce,allreduce,allgather,alltoall,reduce_sca
 _BYTES = "8,256,4KiB,64KiB,1MiB"
 _JOBS = 5
 _DAY_S = 24 * 3600
-_ONE_HOST = HostNetwork(["0"], ["0"], [[0.0]])
 
 # Of one length and root in one job; of those that take long fewer tell as much.
 _CALLS, _CALLS_IF_LONG, _LONG_MS = 10, 3, 100.0
@@ -119,15 +117,14 @@ def survey(wanted: Wanted, campaign: Campaign) -> Survey:
                              when="measuring the network", needed=True)
     if found.report is None:
         raise Failure("mutirao left no report: nothing can be tuned")
-    network = _network_of(found.communicator)
     predicted: dict[Cell, dict[str, float]] = {}
     for cell in wanted.cells:
         campaign.progress.begin(f"predicting {cell.collective}")
         # Of a lab it is known how much its links carry.
-        predicted[cell] = _predicted_ms(cell, campaign.ranks, campaign.lab.network if campaign.lab else network)
+        predicted[cell] = _predicted_ms(cell, campaign.ranks, campaign.lab.network if campaign.lab else found.network)
         campaign.progress.advance()
     hosts = (found.communicator or {}).get("hosts", 1)
-    return Survey(found.report["mpi"], campaign.ranks, network, predicted, found.seconds, hosts)
+    return Survey(found.report["mpi"], campaign.ranks, found.network, predicted, found.seconds, hosts)
 
 
 def _predicted_ms(cell: Cell, ranks: int, network: HostNetwork | None) -> dict[str, float]:
@@ -135,16 +132,6 @@ def _predicted_ms(cell: Cell, ranks: int, network: HostNetwork | None) -> dict[s
         return {}
     [prediction] = predict_all(COLLECTIVES[cell.collective], network, ranks, [cell.length_bytes], [cell.root], [])
     return {name: time_ms for name, time_ms in prediction.predicted_ms.items() if time_ms is not None}
-
-
-def _network_of(communicator: dict | None) -> HostNetwork | None:
-    """Latencies that could not be measured are of links that let nothing through."""
-    matrix = (communicator or {}).get("latency_us")
-    if not matrix or len(matrix) < 2:
-        return None
-    hosts = [str(host) for host in range(len(matrix))]
-    return HostNetwork(hosts, hosts, [[math.inf if us is None else us for us in row]
-                                      for row in matrix])
 
 
 def plan(wanted: Wanted, surveyed: Survey) -> list[Job]:
@@ -158,13 +145,10 @@ def plan(wanted: Wanted, surveyed: Survey) -> list[Job]:
 
 
 def _worth_trying(cell: Cell, surveyed: Survey, factor: float) -> list[str]:
-    """Where no prediction counts, as on one host, everything that can run, in one piece."""
+    """Where nothing is predicted, as on one host, everything."""
     predicted_ms = surveyed.predicted_ms[cell]
     if not predicted_ms:
-        rows = core_tool.predict(cell.collective, _ONE_HOST, cell.root, cell.length_bytes,
-                                 ranks_per_host=surveyed.ranks)["candidates"]
-        return [row["candidate"] for row in rows
-                if row["candidate"] != NATIVE and "segment_bytes" not in row["candidate"]]
+        return arms_for(cell.collective, ONE_HOST, surveyed.ranks, cell.length_bytes, cell.root)
     least_ms = min(predicted_ms.values())
     return [name for name, time_ms in predicted_ms.items()
             if name != NATIVE and time_ms <= factor * least_ms]
