@@ -178,12 +178,6 @@ def test_a_ruling_for_any_root(contender):
     check_taken_part(done)
 
 
-def test_nothing_is_known_of_a_native_run(contender):
-    done = Measurement(contender("native"), (), None, 1.0)
-    assert done.communicator is None
-    assert done.chosen(24, 0) is None
-
-
 def takes_part(measurement, refused):
     """Or is refused, if anything is said."""
     with pytest.raises(Failure, match=refused) if refused else nullcontext():

@@ -27,7 +27,7 @@ from mutirao.measure.circumstances import busy_remarks
 from mutirao.measure.intervals import median_interval
 from mutirao.measure.measure import Campaign, Contender, Point, Workload, campaign_in
 from mutirao.measure.profile import Row
-from mutirao.measure.words import Place, add_place, parse_roots, parse_sizes, place_of
+from mutirao.measure.words import Place, add_place, lengths_of, place_of, roots_of
 from mutirao.run.mpis import Mpi
 from mutirao.run.user_settings import add_settings, gather_settings
 
@@ -319,12 +319,10 @@ def _check(arguments, settings: dict[str, str]) -> None:
 
 
 def _cells(arguments, place: Place) -> list[Cell]:
-    lengths = parse_sizes(arguments.bytes)
-    roots = parse_roots(arguments.roots, place.ranks, place.network)
     rows = [COLLECTIVES[name] for name in dict.fromkeys(arguments.collective.split(","))]
     return [Cell(row.name, length, root) for row in rows
-            for length in (lengths if row.has_length else [0])
-            for root in (roots if row.rooted else [0])]
+            for length in lengths_of(arguments, row, one_of_several=True)
+            for root in roots_of(arguments, row, place.ranks, place.network, one_of_several=True)]
 
 
 def _tell(arguments, tuning: Tuning, failures: Sequence[dict]) -> int:
