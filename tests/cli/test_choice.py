@@ -122,7 +122,8 @@ class MadeUpNetwork(JobsThatTake):
     """Every job is a little slower than the one before, and what an arm takes, as a multiple of native, is known."""
 
     def __init__(self, to_native, drift=1.02, failing=()):
-        super().__init__(lambda contender, length: 2 * drift ** (len(self.jobs) - 1) * to_native(contender.name, length))
+        super().__init__(
+            lambda contender, length: 2 * drift ** (len(self.jobs) - 1) * to_native(contender.name, length))
         self.failing = failing
 
     def __call__(self, contender, *arguments, **options):
@@ -209,40 +210,40 @@ def test_without_native_or_the_choice_there_is_nothing_to_judge(cells_of):
 def noisy_cell(arms, rounds, seed):
     """All take as long as native but for noise; the choice is one of them."""
     noise = random.Random(seed)
-    cell = Cell("allreduce", 8, 0)
-    cell.samples = {name: {number: Sample(noise.uniform(0.9, 1.1), 1.0) for number in range(rounds)}
-                    for name in [OWN_CHOICE, *(f"arm {number}" for number in range(arms))]}
-    return cell
+    return Cell("allreduce", 8, 0, {name: [Sample(noise.uniform(0.9, 1.1), 1.0) for _ in range(rounds)]
+                                    for name in [OWN_CHOICE, *(f"arm {number}" for number in range(arms))]})
 
 
 def test_luck_is_no_merit():
     """Of 30 arms that are equally fast the luckiest looks 5% faster than the choice; held against the
     best of other rounds it does not. Catches a best arm that is chosen by the round it is judged in."""
     cells = [noisy_cell(30, 6, seed) for seed in range(40)]
-    lucky = [statistics.median(cell.samples[OWN_CHOICE][number].ms
-                               / min(each[number].ms for each in cell.arms.values())
-                               for number in range(6)) for cell in cells]
+    lucky = [statistics.median(choice.ms / min(arm.ms for arm in arms)
+                               for choice, *arms in zip(cell.choice, *cell.arms.values())) for cell in cells]
     assert statistics.mean(lucky) > 1.05
     assert statistics.mean(cell.to_best.median for cell in cells) == pytest.approx(1.0, abs=0.02)
 
 
-def test_native_has_60_ns_of_grace():
-    cell = Cell("barrier", 0, 0)
-    cell.samples[OWN_CHOICE] = {0: Sample(350e-6, 300e-6)}
-    assert cell.near_native and not cell.near_best
-    cell.samples[OWN_CHOICE] = {0: Sample(370e-6, 300e-6)}
-    assert not cell.near_native
+def one_round(collective, choice, free_runs=(), **arms):
+    """A cell of a single round."""
+    return Cell(collective, 8 * COLLECTIVES[collective].has_length, 0,
+                {OWN_CHOICE: [choice], **{name: [sample] for name, sample in arms.items()}}, list(free_runs))
+
+
+@pytest.mark.parametrize("choice_ms, near", [(350e-6, True), (370e-6, False)])
+def test_native_has_60_ns_of_grace(choice_ms, near):
+    cell = one_round("barrier", Sample(choice_ms, 300e-6))
+    assert cell.near_native == near and not cell.near_best
 
 
 def test_native_beside_it_counts_more_than_another_job():
     """Jobs differ by more than what is to be seen; how they differ is told apart from it."""
-    cell = Cell("barrier", 0, 0)
-    cell.samples[OWN_CHOICE] = {0: Sample(1.5, 1.0, 1.5)}
+    cell = one_round("barrier", Sample(1.5, 1.0, 1.5))
     assert cell.near_native and cell.to_native.median == 1.0 and cell.to_native_job.median == 1.5
     assert cell.best_arm() == NATIVE and cell.near_best and cell.median_ms(NATIVE) == 1.5
     lines = summary_lines([cell])
     assert any("against jobs without mutirao 1.500 x" in line for line in lines)
-    cell.samples[OWN_CHOICE] = {0: Sample(1.5, 1.0)}
+    cell = one_round("barrier", Sample(1.5, 1.0))
     assert not cell.near_native and not any("without mutirao" in line for line in summary_lines([cell]))
 
 
@@ -289,21 +290,17 @@ def test_first_ruled_call_and_the_slowest():
 
 def test_what_ran_is_told_once():
     """In most rounds the best, in one something else, and in two nothing was settled."""
-    cell = Cell("allreduce", 8, 0)
-    cell.samples = {OWN_CHOICE: {0: Sample(1.0, 2.0)}, "ring": {0: Sample(1.0, 2.0)}}
     rulings = [("ring",), ("ring",), ("flat",), ("ring", "chain"), ("native", "flat")]
-    cell.free_runs = {number: measured([(12, *ruling)], SETTLING)
-                      for number, ruling in enumerate(rulings)}
+    cell = one_round("allreduce", Sample(1.0, 2.0), [measured([(12, *ruling)], SETTLING) for ruling in rulings],
+                     ring=Sample(1.0, 2.0))
     assert (cell.ran, cell.unsettled) == (["ring", "flat", "native"], 2)
     assert row_of(cell)[-1] == "the same, flat, native; 2 of 5 not settled"
-    cell.free_runs = {0: measured([], SETTLING)}
+    cell.free_runs = [measured([], SETTLING)]
     assert (cell.ran, row_of(cell)[-1]) == (["native"], "native")
 
 
 def test_how_the_first_ruled_call_is_judged():
-    cell = Cell("allreduce", 8, 0)
-    cell.samples = {OWN_CHOICE: {0: Sample(10.0, 20.0)}, "ring": {0: Sample(16.0, 40.0)}}
-    cell.free_runs = {0: measured([(12, "ring")], SETTLING)}
+    cell = one_round("allreduce", Sample(10.0, 20.0), [measured([(12, "ring")], SETTLING)], ring=Sample(16.0, 40.0))
     assert cell.first_ruled_to_best == pytest.approx(3.0 / (16.0 / 40.0))
     assert cell.slowest_ruled_to_native == 3.0
     of_all = summary([cell])

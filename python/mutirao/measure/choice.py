@@ -13,7 +13,7 @@ By force runs whatever may be chosen on these hosts, whose network is measured f
 
 import statistics
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
@@ -139,55 +139,56 @@ class Cell:
     collective: str
     length_bytes: int
     root: int
-    samples: dict[str, dict[int, Sample]] = field(default_factory=dict)  # by name, then round
-    free_runs: dict[int, FreeRun] = field(default_factory=dict)  # by round
+    samples: dict[str, list[Sample]] = field(default_factory=dict)  # by name; one of each round
+    free_runs: list[FreeRun] = field(default_factory=list)
 
-    def add(self, round_number: int, measurement: Measurement, point: Point, native: Point) -> None:
+    def add(self, measurement: Measurement, point: Point, native: Point) -> None:
         name = measurement.contender.name
-        self.samples.setdefault(name, {})[round_number] = Sample(point.call_ms, native.call_ms, point.native_call_ms)
+        self.samples.setdefault(name, []).append(Sample(point.call_ms, native.call_ms, point.native_call_ms))
         if name == OWN_CHOICE:
-            self.free_runs[round_number] = free_run(measurement, point, native)
+            self.free_runs.append(free_run(measurement, point, native))
 
     @property
-    def rounds(self) -> list[int]:
-        return sorted(self.samples.get(OWN_CHOICE, ()))
+    def choice(self) -> list[Sample]:
+        return self.samples[OWN_CHOICE]
 
     @property
-    def arms(self) -> dict[str, dict[int, Sample]]:
+    def arms(self) -> dict[str, list[Sample]]:
         """Those that ran in every round; native is one of them."""
-        ran = {name: of_round for name, of_round in self.samples.items()
-               if name != OWN_CHOICE and set(self.rounds) <= set(of_round)}
-        choice = self.samples[OWN_CHOICE]
-        return {NATIVE: {number: Sample(choice[number].native_ms, choice[number].native_ms)
-                         for number in self.rounds}, **ran}
+        ran = {name: samples for name, samples in self.samples.items()
+               if name != OWN_CHOICE and len(samples) == len(self.choice)}
+        return {NATIVE: [Sample(each.native_ms, each.native_ms) for each in self.choice], **ran}
 
     def best_arm(self, but_round: int | None = None) -> str:
         """Native wins ties."""
-        numbers = [number for number in self.rounds if number != but_round] or self.rounds
+        numbers = [number for number in range(len(self.choice)) if number != but_round] or [0]
         arms = self.arms
-        return min(arms, key=lambda name: statistics.median(
-            arms[name][number].to_native for number in numbers))
+        return min(arms, key=lambda name: statistics.median(arms[name][number].to_native for number in numbers))
+
+    def _best_to_native(self, round_number: int) -> float:
+        """Of the best arm of all other rounds, in this one."""
+        return self.arms[self.best_arm(round_number)][round_number].to_native
+
+    @property
+    def best_to_native(self) -> float:
+        return statistics.median(each.to_native for each in self.arms[self.best_arm()])
 
     def median_ms(self, name: str) -> float:
-        of_round = self.arms[name] if name != OWN_CHOICE else self.samples[name]
-        return statistics.median(of_round[number].ms for number in self.rounds)
-
-    def _of_choice(self, ratio: Callable[[int, Sample], float]) -> Interval:
-        return median_interval([ratio(number, self.samples[OWN_CHOICE][number]) for number in self.rounds])
+        return statistics.median(each.ms for each in (self.choice if name == OWN_CHOICE else self.arms[name]))
 
     @property
     def to_native(self) -> Interval:
-        return self._of_choice(lambda _number, sample: sample.to_native)
+        return median_interval([each.to_native for each in self.choice])
 
     @property
     def to_native_job(self) -> Interval:
         """Against jobs that mutirao has no part in, whatever the MPI library's own calls take beside it."""
-        return self._of_choice(lambda _number, sample: sample.to_native_job)
+        return median_interval([each.to_native_job for each in self.choice])
 
     @property
     def to_best(self) -> Interval:
-        return self._of_choice(lambda number, sample:
-                               sample.to_native / self.arms[self.best_arm(number)][number].to_native)
+        return median_interval([each.to_native / self._best_to_native(number)
+                                for number, each in enumerate(self.choice)])
 
     @property
     def near_best(self) -> bool:
@@ -203,37 +204,32 @@ class Cell:
     @property
     def unsettled(self) -> int:
         """The free runs that ended while something might still be tried."""
-        return sum(each.first_ruled_call is not None and each.settled_call is None
-                   for each in self.free_runs.values())
+        return sum(each.first_ruled_call is not None and each.settled_call is None for each in self.free_runs)
 
     @property
     def ran(self) -> list[str]:
         """What the free choice used in the end, the most frequent first."""
-        names = [each.ran or NATIVE for each in self.free_runs.values()]
+        names = [each.ran or NATIVE for each in self.free_runs]
         return sorted(dict.fromkeys(names), key=names.count, reverse=True)
-
-    def _of_ruled(self, name: str) -> dict[int, float]:
-        """Of the free runs in which something was ruled, by round."""
-        return {number: getattr(each, name) for number, each in self.free_runs.items()
-                if getattr(each, name) is not None}
 
     @property
     def first_ruled_ms(self) -> float | None:
         """The first call's that was not left to the MPI library; the median of the rounds."""
-        times = self._of_ruled("first_ruled_ms").values()
+        times = [each.first_ruled_ms for each in self.free_runs if each.first_ruled_ms is not None]
         return statistics.median(times) if times else None
 
     @property
     def first_ruled_to_best(self) -> float | None:
         """The same against the best arm, each beside its own native job."""
-        ratios = [to_native / self.arms[self.best_arm(number)][number].to_native
-                  for number, to_native in self._of_ruled("first_ruled_to_native").items()]
+        ratios = [each.first_ruled_to_native / self._best_to_native(number)
+                  for number, each in enumerate(self.free_runs) if each.first_ruled_to_native is not None]
         return statistics.median(ratios) if ratios else None
 
     @property
     def slowest_ruled_to_native(self) -> float | None:
         """The most that a program had to bear while all settled."""
-        return max(self._of_ruled("slowest_ruled_to_native").values(), default=None)
+        return max((each.slowest_ruled_to_native for each in self.free_runs
+                    if each.slowest_ruled_to_native is not None), default=None)
 
     def to_dict(self) -> dict:
         best = self.best_arm()
@@ -248,8 +244,8 @@ class Cell:
                 "near_best": self.near_best, "near_native": self.near_native,
                 "arms_ms": {name: self.median_ms(name) for name in self.arms},
                 "samples": {name: [{"ms": each.ms, "native_ms": each.native_ms, "native_job_ms": each.native_job_ms}
-                                   for _, each in sorted(of_round.items())] for name, of_round in self.samples.items()},
-                "free_runs": [vars(each) for _, each in sorted(self.free_runs.items())]}
+                                   for each in samples] for name, samples in self.samples.items()},
+                "free_runs": [vars(each) for each in self.free_runs]}
 
 
 def summary(cells: Sequence[Cell]) -> dict:
@@ -262,7 +258,7 @@ def summary(cells: Sequence[Cell]) -> dict:
             "to_best": statistics.geometric_mean(cell.to_best.median for cell in cells),
             "to_native": statistics.geometric_mean(cell.to_native.median for cell in cells),
             "to_native_job": statistics.geometric_mean(cell.to_native_job.median for cell in cells),
-            "best_to_native": statistics.geometric_mean(_best_to_native(cell) for cell in cells),
+            "best_to_native": statistics.geometric_mean(cell.best_to_native for cell in cells),
             "near_best": sum(cell.near_best for cell in cells),
             "near_native": sum(cell.near_native for cell in cells),
             "ruled": len(at_first),
@@ -271,11 +267,6 @@ def summary(cells: Sequence[Cell]) -> dict:
             "confidence": min(cell.to_best.confidence for cell in cells),
             "worst": {"collective": worst.collective, "length_bytes": worst.length_bytes,
                       "root": worst.root, "to_best": worst.to_best.to_dict()}}
-
-
-def _best_to_native(cell: Cell) -> float:
-    of_round: Mapping[int, Sample] = cell.arms[cell.best_arm()]
-    return statistics.median(of_round[number].to_native for number in cell.rounds)
 
 
 # --- the command --------------------------------------------------------------------------------------
@@ -379,9 +370,9 @@ def network_of(place: Place, settings: Mapping[str, str]) -> HostNetwork:
     """As the library sees it."""
     if place.network is not None and "ranks_per_host" not in settings:
         return place.network
+    contender = Contender(OWN_CHOICE, place.mpis[0], settings, "barrier")
     with place.up() as lab:
-        found = measure(Contender(OWN_CHOICE, place.mpis[0], settings, "barrier"), [Workload([0], [0])], place.ranks, lab)
-    return found.network or ONE_HOST
+        return measure(contender, [Workload([0], [0])], place.ranks, lab).network or ONE_HOST
 
 
 def _arms(plan: Plan, network: HostNetwork, ranks: int) -> dict[str, list[int]]:
@@ -420,7 +411,7 @@ def measured_cells(plan: Plan, campaign: Campaign) -> list[Cell]:
                 native = done[native_beside(jobs, position)]
                 for point in measurement.points:
                     cell = cells[point.length_bytes, point.root]
-                    cell.add(number, measurement, point, native.point(point.length_bytes, point.root))
+                    cell.add(measurement, point, native.point(point.length_bytes, point.root))
     return list(cells.values())
 
 
@@ -476,7 +467,7 @@ def summary_lines(cells: Sequence[Cell]) -> list[str]:
              f" (3% or 60 ns): {of_all['near_native']} of {of_all['cells']}",
              f"worst cell: {title}, {worst['to_best']['median']:.2f} x the best"
              f" ({worst['to_best']['low']:.2f}-{worst['to_best']['high']:.2f})"]
-    if any(sample.native_beside_ms for cell in cells for sample in cell.samples[OWN_CHOICE].values()):
+    if any(sample.native_beside_ms for cell in cells for sample in cell.choice):
         lines.insert(1, f"against jobs without mutirao {of_all['to_native_job']:.3f} x; the other ratios to native are"
                      " to the MPI library's own calls in the same job")
     if of_all["ruled"]:
