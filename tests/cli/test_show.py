@@ -9,7 +9,6 @@ import pytest
 from mutirao.base.units import size_argument
 from mutirao.catalogue.schedule_picture import hops_of, picture, worth_drawing
 from mutirao.run.mpis import found_mpis
-from shared import quick_mpi
 
 
 def parsed(answer):
@@ -78,7 +77,7 @@ def test_show_writes_a_picture(typed, tmp_path):
 
 
 def test_run_of_a_program_without_mpi(mutirao):
-    mpi = quick_mpi()
+    mpi = found_mpis()[0]
     answer = parsed(mutirao("run", "-n", 2, "--mpi", mpi.name, "--json", "sh", "-c", "echo here; sleep 0.3"))
     assert answer["lines"] == ["here", "here"]
     assert answer["report"] is None

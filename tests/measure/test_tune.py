@@ -144,7 +144,7 @@ def test_what_did_not_run_is_not_taken_for_it(monkeypatch, tune, rows, chosen, s
     made = tune(cells=[of_24], surveyed=survey(predicted_ms={of_24: {"chain": 1.0}}))
     left_out = [each["reason"] for each in tune.campaign.failures]
     assert made.jobs_left == 0 and len(left_out) == (said is not None) and (said or "") in "".join(left_out)
-    assert {(name, row.root) for (_, name), row in rows().items()} == {("native", 0), ("native" if said else "chain", 0)}
+    assert {(row.candidate, row.root) for row in rows().values()} == {("native", 0), ("native" if said else "chain", 0)}
 
 
 def test_in_a_lab(lab_possible, tmp_path):

@@ -1,5 +1,5 @@
-"""Which algorithms are worth a run by force: what mutirao-core has for the ranks and the network of their hosts. Of those
-that do the very same there only one is run, and of an algorithm's pipelines two."""
+"""Which algorithms are worth a run by force: what mutirao-core has for the ranks and the network of their hosts. Of
+those that do the very same there only one is run, and of an algorithm's pipelines two."""
 
 import json
 import math

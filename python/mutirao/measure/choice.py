@@ -294,11 +294,7 @@ def add_choice(way, parser) -> None:
 
 def run_choice(arguments, collectives: Sequence[Collective]) -> int:
     place = place_of(arguments)
-    if arguments.repeat is None:
-        arguments.repeat = REPEAT if place.network else CHOICE_REPEAT
-    check_counts(arguments, "repeat", "late_us")
-    if arguments.only and len(collectives) > 1:
-        raise UsageError("--only names algorithms of one collective, not of several")
+    check_counts(arguments, repeat=REPEAT if place.network else CHOICE_REPEAT, late_us=None)
     if arguments.late_changes and not arguments.late_us:
         raise UsageError("--late-changes needs --late-us: by how much ranks are late")
     settings = gather_settings(arguments.assignments)

@@ -214,9 +214,7 @@ def _plan(arguments, collectives: Sequence[str]) -> Plan:
     settling = settling_of(arguments)
     if settling.rounds < LEAST_SAMPLES:
         raise UsageError(f"--rounds {settling.rounds}: fewer than {LEAST_SAMPLES} prove nothing with 95%")
-    if arguments.repeat is None:
-        arguments.repeat = _REPEAT_IN_LAB if place.network else _REPEAT
-    check_counts(arguments, "repeat")
+    check_counts(arguments, repeat=_REPEAT_IN_LAB if place.network else _REPEAT)
     blocks_bytes = sorted(set(parse_sizes(DEFAULT_BYTES if arguments.bytes is None else arguments.bytes)))
     if blocks_bytes[0] == 0:
         raise UsageError("--bytes 0: nothing is to be done for empty messages")

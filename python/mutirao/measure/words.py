@@ -101,8 +101,11 @@ def place_of(arguments) -> Place:
     return Place(mpis, ranks, network, arguments.tcp or TCP_PROFILES[0])
 
 
-def check_counts(arguments, *names: str) -> None:
-    for name in names:
+def check_counts(arguments, **defaults: int | None) -> None:
+    """What was not asked for is the default from now on."""
+    for name, default in defaults.items():
+        if getattr(arguments, name) is None:
+            setattr(arguments, name, default)
         check_range(f"--{name.replace('_', '-')}", getattr(arguments, name), 1, _MOST_REPEATED)
 
 

@@ -80,7 +80,8 @@ def _lab_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool, variab
     hostfile = folder / "hosts"
     hostfile.write_text("".join(style.hostfile_line.format(host=host.name, slots=slots) + "\n"
                                 for host, slots in zip(lab.hosts, spread(ranks, len(lab.hosts)))))
-    place = {"agent": str(lab.agent), "interface": lab.interface, "control": lab.control.name, "hostfile": str(hostfile)}
+    place = {"agent": str(lab.agent), "interface": lab.interface, "control": lab.control.name,
+             "hostfile": str(hostfile)}
     preloads = [*([] if native else [PRELOAD]), *([lab.calm_library] if calm else [])]
     variables = {**variables, **style.lab_environment(place), **lab.environment()}
     return [str(mpi.launcher), *style.lab(ranks, place), *_with_environment(variables, preloads), *argv]

@@ -87,6 +87,8 @@ def run(arguments) -> int:
     named = COLLECTIVES if _ALL in arguments.collectives else dict.fromkeys(arguments.collectives)
     collectives = [COLLECTIVES[name] for name in named]
     if arguments.way:
+        if arguments.only and len(collectives) > 1:
+            raise UsageError("--only names algorithms of one collective, not of several")
         ways = {"--predicted": _run_predicted, "--choice": run_choice, "--guidelines": run_guidelines}
         return ways[arguments.way](arguments, collectives)
     if len(collectives) > 1:
@@ -105,9 +107,7 @@ def _check_options(arguments) -> None:
 
 def _run_side_by_side(arguments, collective: Collective) -> int:
     place = place_of(arguments)
-    arguments.repeat = REPEAT if arguments.repeat is None else arguments.repeat
-    arguments.consecutive = 1 if arguments.consecutive is None else arguments.consecutive
-    check_counts(arguments, "repeat", "consecutive")
+    check_counts(arguments, repeat=REPEAT, consecutive=1)
     check_range("--pause-s", arguments.pause_s, 0, _MOST_PAUSE_S)
     workload = Workload(lengths_of(arguments, collective),
                         roots_of(arguments, collective, place.ranks, place.network),
@@ -128,8 +128,6 @@ def _run_side_by_side(arguments, collective: Collective) -> int:
 def _run_predicted(arguments, collectives: Sequence[Collective]) -> int:
     if not arguments.lab:
         raise UsageError("--predicted needs a network: --lab")
-    if arguments.only and len(collectives) > 1:
-        raise UsageError("--only names algorithms of one collective, not of several")
     network = load_network(arguments.lab)
     ranks = rank_count(arguments, network)
     several = len(collectives) > 1
@@ -165,7 +163,7 @@ class Bench:
 
     def __init__(self, workload: Workload, measurements: Sequence[Measurement]):
         self.workload = workload
-        self.measurements = measurements
+        self.of_contender = {(each.contender.mpi, each.contender.name): each for each in measurements}
         self.measured = [{**each.to_dict(), "points": [{**point.to_dict(), **self._judged(each, point)}
                                                        for point in each.points]} for each in measurements]
         self.groups = {(mpi, length, root): self._rows(mpi, length, root)
@@ -174,15 +172,15 @@ class Bench:
 
     def _judged(self, measurement: Measurement, point: Point) -> dict:
         """A point beside the native one and the prediction of the same MPI."""
-        contender, ran = measurement.contender, measurement.chosen(point.length_bytes, point.root)
-        beside = {each.contender.name: each for each in self.measurements if each.contender.mpi == contender.mpi}
+        contender, call = measurement.contender, (point.length_bytes, point.root)
+        ran = measurement.chosen(*call)
+        native, own = (self.of_contender.get((contender.mpi, name)) for name in (NATIVE, OWN_CHOICE))
         # Predictions are made where there is something to choose, and for one call at a time.
-        predicted = (beside[OWN_CHOICE].predicted_ms(point.length_bytes, point.root)
-                     if OWN_CHOICE in beside and point.consecutive == 1 else {})
+        predicted = own.predicted_ms(*call) if own and point.consecutive == 1 else {}
         predicted_ms = predicted.get(NATIVE if contender.native else ran)
-        compared = NATIVE in beside and not _ran_natively(contender.name, ran)  # else that would be noise
+        compared = native and not _ran_natively(contender.name, ran)  # else that would be noise
         return {"ran": ran, "predicted_ms": predicted_ms,
-                "to_native": point.median_ms / beside[NATIVE].point(point.length_bytes, point.root).median_ms if compared else None,
+                "to_native": point.median_ms / native.point(*call).median_ms if compared else None,
                 "error": None if predicted_ms is None else predicted_ms / point.median_ms - 1}
 
     def _rows(self, mpi: Mpi, length: int, root: int) -> list[dict]:
@@ -207,7 +205,7 @@ class Bench:
         return groups
 
     def _title(self, length: int, root: int) -> str:
-        collective = COLLECTIVES[self.measurements[0].contender.collective]
+        collective = COLLECTIVES[next(iter(self.of_contender.values())).contender.collective]
         count = self.workload.consecutive[0]
         if count > 1 or not collective.has_length:
             return collective.calls(length, root, count)
