@@ -31,7 +31,7 @@ def c_functions(text):
     opening = re.compile(r"^(\s*)(?!.*\b(?:namespace|class|struct|enum|if|for|while|switch|else|do|"
                          r"return)\b).*\b(\w+)\(.*\)[^;]*\{$")
     for first, line in enumerate(lines):
-        if found := opening.match(line):
+        if line.endswith("{") and (found := opening.match(line)):
             closing = f"{found[1]}}}"
             last = next((i for i in range(first, len(lines)) if lines[i].startswith(closing)), first)
             yield found[2], first + 1, last - first + 1
