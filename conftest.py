@@ -102,6 +102,15 @@ def no_profile():
 
 
 @pytest.fixture(scope="session", autouse=True)
+def no_libfabric():
+    """Open MPI 5 looks two seconds for its networks whenever a program starts, and takes none of them on one host."""
+    with pytest.MonkeyPatch.context() as patch:
+        for framework in ("btl", "mtl"):
+            patch.setenv(f"OMPI_MCA_{framework}", "^ofi")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def interruptible():
     """Also where the tests run in the background of a shell, which lets its children ignore that."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
