@@ -328,10 +328,8 @@ class Plan:
     arms: Mapping[str, Sequence[int]]  # the lengths for which each is tried
 
     def contender(self, name: str) -> Contender:
-        settings = {**self.settings, self.collective: name}
-        if name == OWN_CHOICE:
-            settings["start"] = "soon"
-        return Contender(name, self.mpi, None if name == NATIVE else settings, self.collective)
+        settings = {**self.settings, "start": "soon"} if name == OWN_CHOICE else self.settings
+        return Contender.named(name, self.mpi, settings, self.collective)
 
     def workload(self, name: str) -> Workload:
         if name == OWN_CHOICE:
@@ -366,7 +364,7 @@ def network_of(place: Place, settings: Mapping[str, str]) -> HostNetwork:
     """As the library sees it."""
     if place.network is not None and "ranks_per_host" not in settings:
         return place.network
-    contender = Contender(OWN_CHOICE, place.mpis[0], settings, "barrier")
+    contender = Contender.named(OWN_CHOICE, place.mpis[0], settings, "barrier")
     with place.up() as lab:
         return measure(contender, [Workload([0], [0])], place.ranks, lab).network or ONE_HOST
 

@@ -19,6 +19,7 @@ from mutirao.base.output import tell
 from mutirao.base.progress import Steps, steps
 from mutirao.base.units import counted
 from mutirao.catalogue.collectives import BROADCAST, COLLECTIVES, Collective
+from mutirao.catalogue.predicted import NATIVE
 from mutirao.lab.lab import Counters, Lab, verify_run
 from mutirao.lab.network import HostNetwork, host_of_each
 from mutirao.measure.circumstances import Circumstances, busy_remarks
@@ -42,6 +43,11 @@ class Contender:
     mpi: Mpi
     settings: Mapping[str, str] | None = None
     collective: str = BROADCAST
+
+    @classmethod
+    def named(cls, name: str, mpi: Mpi, settings: Mapping[str, str], collective: str) -> "Contender":
+        """After what it is: an algorithm of that collective, `native`, or `auto`."""
+        return cls(name, mpi, None if name == NATIVE else {**settings, collective: name}, collective)
 
     @property
     def native(self) -> bool:

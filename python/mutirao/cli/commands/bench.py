@@ -113,8 +113,10 @@ def _run_side_by_side(arguments, collective: Collective) -> int:
                         roots_of(arguments, collective, place.ranks, place.network),
                         (arguments.consecutive,), arguments.repeat, pause_ms=round((arguments.pause_s or 0) * 1000))
     names = parse_only(arguments.only or [f"{NATIVE},{OWN_CHOICE}"], collective.name)
-    contenders = _contenders(place.mpis, names, gather_settings(arguments.assignments),
-                             collective.name)
+    settings = gather_settings(arguments.assignments)
+    if collective.name in settings:
+        raise UsageError(f"the algorithms are named by --only, not by the setting {collective.name}")
+    contenders = [Contender.named(name, mpi, settings, collective.name) for mpi in place.mpis for name in names]
     with campaign_in(place, "bench", len(contenders) * workload.points) as campaign:
         measurements = [done for each in contenders if (done := campaign.measure(each, workload))]
     if not measurements:
@@ -148,14 +150,6 @@ def _run_predicted(arguments, collectives: Sequence[Collective]) -> int:
                               "predictions": [each.to_dict() for each in predictions]},
              "\n\n".join(each.table() for each in predictions))
     return 0
-
-
-def _contenders(mpis: Sequence[Mpi], names: Sequence[str],
-                settings: dict[str, str], collective: str) -> list[Contender]:
-    if collective in settings:
-        raise UsageError(f"the algorithms are named by --only, not by the setting {collective}")
-    return [Contender(name, mpi, None if name == NATIVE else {**settings, collective: name},
-                      collective) for mpi in mpis for name in names]
 
 
 class Bench:

@@ -63,8 +63,7 @@ class Wanted:
 
     def contender(self, collective: str, candidate: str) -> Contender:
         # The profile that is tuned must not grow by the same calls a second time.
-        settings = {**self.settings, "profile": "off", collective: candidate}
-        return Contender(candidate, self.mpi, None if candidate == NATIVE else settings, collective)
+        return Contender.named(candidate, self.mpi, {**self.settings, "profile": "off"}, collective)
 
 
 @dataclass(frozen=True)
