@@ -350,13 +350,13 @@ def _plan(arguments, place: Place, settings: Mapping[str, str], collective: Coll
     real = place.network is None
     lengths = lengths_of(arguments, collective, one_of_several)
     roots = roots_of(arguments, collective, place.ranks, place.network, one_of_several)
-    settling = settling_of(arguments)
+    settling, rounds = settling_of(arguments)
     forced = Workload(lengths, roots, (0 if real else 1,), arguments.repeat,
                       settle_ms=_WARM_UP_MS if real else 0, beside_native=real,
                       late_us=arguments.late_us or 0, late_changes=bool(arguments.late_changes))
-    free = replace(forced, settle_calls=settling.calls, settle_ms=settling.ms)
+    free = replace(forced, **settling)
     only = parse_only(arguments.only or [], collective.name)
-    return Plan(mpi, collective.name, free, forced, settling.rounds, settings,
+    return Plan(mpi, collective.name, free, forced, rounds, settings,
                 {name: lengths for name in only if name not in _ALWAYS})
 
 
