@@ -106,9 +106,8 @@ class JobsThatTake:
 
     def __call__(self, contender, workloads, ranks, lab=None, on_point=None, timeout_s=None):
         self.jobs.append(contender)
-        [work] = workloads
-        points = [Point(length, root, 4, 9.0, (4 * self.call_ms(contender, length),) * 3)
-                  for length in work.lengths_bytes for root in work.roots]
+        points = [Point(length, root, 4, 9.0, (4 * self.call_ms(contender, length),) * work.repeat)
+                  for work in workloads for length in work.lengths_bytes for root in work.roots]
         return Measurement(contender, tuple(points), None, 1.0)
 
 

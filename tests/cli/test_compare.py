@@ -17,10 +17,9 @@ from mutirao.base.paths import PRELOAD, ROOT
 from mutirao.cli.commands import compare
 from mutirao.cli.commands.compare import CONFIDENCE, WORTH_FINDING, Comparison, pairs_needed, verdict_line, warnings
 from mutirao.measure.intervals import Ratio, student_t
-from mutirao.run.mpis import found_mpis
-from shared import refused
+from shared import in_time, quick_mpi, refused
 
-FOUND = found_mpis()
+MPI = quick_mpi()
 REPEATED = 3000
 PAIRS = 8
 
@@ -167,26 +166,30 @@ HALF_AS_LONG = 'if [ -n "$MUTIRAO_REPORT" ]; then sleep 0.3; else sleep 0.9; fi'
 @pytest.fixture
 def compared(mutirao):
     def run(*options, script, **environment):
-        return mutirao("compare", "-n", 2, "--mpi", FOUND[0].name, *options, "--", "sh", "-c", script, **environment)
+        return mutirao("compare", "-n", 2, "--mpi", MPI.name, *options, "--", "sh", "-c", script, **environment)
 
     return run
 
 
 def test_a_program_that_is_faster(compared):
-    answer = compared("--runs", 3, script=HALF_AS_LONG)
-    assert answer.returncode == 0, answer.stderr
-    lines = answer.stdout.splitlines()
-    assert re.fullmatch(r"with mutirao \d\.\d+ ± \d\.\d+ times faster than natively", lines[0])
-    assert [re.split(r"\s{2,}", line)[:2] for line in lines[3:5]] == [["natively", "3"], ["with mutirao", "3"]]
-    assert "mutirao saw no" in answer.stdout.lower() and lines[-1].endswith("mutirao doctor")
-    assert "pair 3 of 3, natively (5 of 6 done" in answer.stderr
+    def trial():
+        answer = compared("--runs", 3, script=HALF_AS_LONG)
+        assert answer.returncode == 0, answer.stderr
+        lines = answer.stdout.splitlines()
+        assert [re.split(r"\s{2,}", line)[:2] for line in lines[3:5]] == [["natively", "3"], ["with mutirao", "3"]]
+        assert "mutirao saw no" in answer.stdout.lower() and lines[-1].endswith("mutirao doctor")
+        assert "pair 3 of 3, natively (5 of 6 done" in answer.stderr
+        faster = re.fullmatch(r"with mutirao \d\.\d+ ± \d\.\d+ times faster than natively", lines[0])
+        return None if faster else lines[0]
+
+    in_time(trial)
 
 
 def test_numbers_as_json(compared):
     answer = compared("--runs", 2, "--json", script=HALF_AS_LONG)
     told = json.loads(answer.stdout)
     assert (told["pairs"], told["ranks"], told["mpi"], told["profile"], told["interrupted"]) == (
-        2, 2, FOUND[0].name, "fresh", False)
+        2, 2, MPI.name, "fresh", False)
     for side, least_s in (("native", 0.9), ("with_mutirao", 0.3)):
         assert len(told[side]["seconds"]) == 2 and least_s < told[side]["min_s"] <= told[side]["mean_s"]
     assert told["low"] < told["times_as_fast"] < told["high"]
@@ -224,10 +227,9 @@ def test_a_run_that_fails_is_named(compared):
     assert "pair 1 of 2, natively" in last and "exit code 7" in last and "why" in answer.stderr
 
 
-@pytest.mark.parametrize("as_json", [False, True])
-def test_an_interrupt_tells_what_was_measured(surroundings, as_json):
-    command = [ROOT / "mutirao", "compare", "-n", "2", "--mpi", FOUND[0].name, "--runs", "900",
-               *["--json"] * as_json, "sh", "-c", "sleep 0.3"]
+def test_an_interrupt_tells_what_was_measured(surroundings):
+    command = [ROOT / "mutirao", "compare", "-n", "2", "--mpi", MPI.name, "--runs", "900", "--json", "sh", "-c",
+               "sleep 0.3"]
     process = subprocess.Popen(command, env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     end = time.monotonic() + 60
     while "pair 3 of 900" not in process.stderr.readline():
@@ -235,11 +237,8 @@ def test_an_interrupt_tells_what_was_measured(surroundings, as_json):
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=30)
     assert process.returncode == 130 and "interrupted after 2 of 900 pairs" in errors
-    if as_json:
-        told = json.loads(output)
-        assert told["interrupted"] and told["pairs"] == 2
-    else:
-        assert output.startswith("with mutirao")
+    told = json.loads(output)
+    assert told["interrupted"] and told["pairs"] == 2
 
 
 def test_natively_is_to_be_native(compared):
@@ -248,9 +247,8 @@ def test_natively_is_to_be_native(compared):
 
 def test_a_program_that_mutirao_handles_leaves_its_report(mutirao, tmp_path):
     """Also that of the last run with mutirao where a native one came after it."""
-    mpi = next(mpi for mpi in FOUND if mpi.built)
-    answer = mutirao("compare", "-n", 2, "--mpi", mpi.name, "--runs", 1, "--report", "r.json",
-                     mpi.program("collective"), "broadcast")
+    answer = mutirao("compare", "-n", 2, "--mpi", MPI.name, "--runs", 1, "--report", "r.json",
+                     MPI.program("collective"), "broadcast")
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout.splitlines()[-1].endswith("mutirao explain " + "r.json")
     assert mutirao("explain", "r.json").stdout.startswith("mutirao: ")  # its verdict

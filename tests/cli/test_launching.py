@@ -15,9 +15,10 @@ from mutirao.lab.named_networks import load_preset
 from mutirao.run import launch
 from mutirao.run.launchers import AS_ROOT, launching
 from mutirao.run.mpis import AboutLibrary, Mpi, found_mpis
-from shared import refused
+from shared import quick_mpi, refused
 
 FOUND = found_mpis()
+QUICK = quick_mpi()
 each_mpi = pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND])
 OPEN_MPI = [mpi for mpi in FOUND if mpi.known.title == "Open MPI"]
 MPICH = [mpi for mpi in FOUND if mpi.known.title == "MPICH"]
@@ -51,7 +52,7 @@ def lines_of(answer):
 
 
 def test_np_is_n(mutirao):
-    assert lines_of(mutirao("run", "-np", 3, "--mpi", FOUND[0].name, *saying("echo here"))) == ["here"] * 3
+    assert lines_of(mutirao("run", "-np", 3, "--mpi", QUICK.name, *saying("echo here"))) == ["here"] * 3
 
 
 @each_mpi
@@ -144,7 +145,7 @@ def test_env_takes_along_what_the_user_does(typed, mpi):
 def test_a_lab_that_is_up(mutirao, lab_possible):
     with Lab.up(load_preset("two-hosts"), name="wan") as lab:
         before = lab.settings()
-        answer = mutirao("run", "--lab", "wan", "--mpi", FOUND[0].name, *saying("hostname"))
+        answer = mutirao("run", "--lab", "wan", "--mpi", QUICK.name, *saying("hostname"))
         assert sorted(lines_of(answer)) == ["h00", "h01"]
         assert "wan" in answer.stderr
         assert lab.settings() == before  # and it is still up
@@ -153,9 +154,9 @@ def test_a_lab_that_is_up(mutirao, lab_possible):
 
 def test_top_finds_a_job_in_a_lab(mutirao, lab_possible, surroundings):
     """With the names that its hosts have there."""
-    program = [FOUND[0].program("collective"), "broadcast", "--settle-calls", "1000000000"]
+    program = [QUICK.program("collective"), "broadcast", "--settle-calls", "1000000000"]
     with Lab.up(load_preset("two-hosts"), name="wan"):
-        job = subprocess.Popen([ROOT / "mutirao", "run", "--lab", "wan", "--mpi", FOUND[0].name, *program],
+        job = subprocess.Popen([ROOT / "mutirao", "run", "--lab", "wan", "--mpi", QUICK.name, *program],
                                env=surroundings, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             seen, end = "", time.monotonic() + 60

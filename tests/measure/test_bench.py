@@ -15,6 +15,7 @@ from mutirao.lab.network import HostNetwork
 from mutirao.measure.measure import Contender, Measurement, Point, Workload
 from mutirao.measure.words import parse_only, parse_roots, parse_sizes
 from mutirao.run.mpis import found_mpis
+from shared import quick_mpi
 
 
 def test_sizes():
@@ -92,14 +93,13 @@ def test_the_choice_is_judged_by_what_was_measured(contender, medians_ms, among,
     assert (group["predicted_best"], group["among_two_fastest"], len(group["errors"])) == ("flat", among, errors)
 
 
-def test_what_ran_natively_is_not_compared_with_native(contender, capsys):
+def test_what_ran_natively_is_not_compared_with_native(contender):
     bench = bench_of(contender, {"native": 200.0, "auto": 22.0}, choice="native")
-    bench.print()
-    auto = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("auto "))
+    auto = next(line for line in bench.text().splitlines() if line.startswith("auto "))
     assert "22" in auto and "0.11" not in auto
     assert {each["name"]: each["points"][0]["to_native"] for each in bench.measured} == {
         "native": 1.0, "auto": None}
-    assert "auto ran natively" in _table(bench.groups.popitem()[1], "")
+    assert "auto ran natively" in bench.text()
 
 
 def test_green_is_what_was_the_fastest(contender, monkeypatch):
@@ -117,12 +117,11 @@ def test_without_a_choice_nothing_is_ranked(contender):
 @pytest.mark.parametrize("name, consecutive, title", [
     ("broadcast", 1, "24 B from rank 0"), ("reduce", 1, "24 B to rank 0"),
     ("allgather", 1, "24 B a rank"), ("scan", 3, "3 scans of 24 B"), ("barrier", 1, "barrier")])
-def test_titles_name_what_is_measured(contender, capsys, name, consecutive, title):
+def test_titles_name_what_is_measured(contender, name, consecutive, title):
     way = Contender(NATIVE, contender(NATIVE).mpi, None, name)
     length = 0 if name == "barrier" else 24
     done = Measurement(way, (Point(length, 0, consecutive, 9.0, (100.0,), 80.0),), None, 1.0)
-    Bench(Workload((length,), (0,), (consecutive,)), [done]).print()
-    assert capsys.readouterr().out.splitlines()[0] == title
+    assert Bench(Workload((length,), (0,), (consecutive,)), [done]).text().splitlines()[0] == title
 
 
 @pytest.fixture
@@ -137,8 +136,8 @@ def four_hosts(lab_possible, tmp_path):
 def test_in_the_lab(four_hosts, tmp_path):
     surroundings = {name: value for name, value in os.environ.items()
                     if not name.startswith("MUTIRAO_")}
-    command = [ROOT / "mutirao", "bench", "broadcast", "--lab", four_hosts, "--roots", "0,2",
-               "--only", "native,auto,chain", "--repeat", "2", "--json"]
+    command = [ROOT / "mutirao", "bench", "broadcast", "--lab", four_hosts, "--roots", "0,2", "--mpi",
+               quick_mpi().name, "--only", "native,auto,chain", "--repeat", "2", "--json"]
     finished = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120,
                               env=surroundings, check=False)
     assert finished.returncode == 0, finished.stderr

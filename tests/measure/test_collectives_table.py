@@ -7,7 +7,6 @@ import pytest
 
 from mutirao.base.errors import UsageError
 from mutirao.base.paths import ROOT
-from mutirao.catalogue import core_tool
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.catalogue.predicted import best_table, median_to_bound, predict_all
 from mutirao.lab.network import HostNetwork
@@ -67,19 +66,12 @@ def test_the_best_of_every_collective_beside_its_bound(network):
     assert len(predictions) == 2 * len(COLLECTIVES) - 1  # barriers have no length
     ratios = [each.predicted_ms[each.best] / each.bound_ms for each in predictions]
     assert median_to_bound(predictions) == pytest.approx(statistics.median(ratios))
-    assert all(each.bound_ms >= each.latency_bound_ms > 0 for each in predictions)
+    assert all(each.predicted_ms["native"] >= each.bound_ms >= each.latency_bound_ms > 0 for each in predictions)
+    assert all(len(each.predicted_ms) > 1 for each in predictions)
     lines = best_table(predictions, "made up").splitlines()
     assert lines[0] == "made up, predicted" and len(lines) == 3 + len(predictions)
     last = predictions[-1]
     assert lines[-2].split()[-1] == f"{ratios[-1]:.2f}" and last.best in lines[-2]
-
-
-@pytest.mark.parametrize("name", COLLECTIVES)
-def test_every_collective_can_be_predicted(network, name):
-    collective = COLLECTIVES[name]
-    [done] = predict_all(collective, network, 3, [24 if collective.has_length else 0], [0], [])
-    assert done.predicted_ms["native"] >= done.bound_ms > 0
-    assert len(done.predicted_ms) == len({*done.predicted_ms}) > 1
 
 
 @pytest.mark.parametrize("ranks, fit", [(1, True), (2, True), (3, True), (4, False), (6, True)])
@@ -90,8 +82,3 @@ def test_ranks_are_placed_as_jobs_place_them(network, ranks, fit):
         return
     with pytest.raises(UsageError, match="-n 4"):
         predict_all(BROADCAST, network, ranks, [24], [0], ["flat"])
-
-
-def test_the_core_lists_every_collective():
-    assert list(dict.fromkeys(row["collective"] for row in core_tool.algorithms())) == list(
-        COLLECTIVES)

@@ -36,7 +36,8 @@ def network():
 
 def test_median_spread_and_ratio_to_the_bound(network):
     point = read_point(LINE, network, 4)
-    assert (point.key, point.median_ms, point.spread_ms) == ((24, 1, 4), 12.0, 8.0)
+    assert (point.length_bytes, point.root, point.consecutive) == (24, 1, 4)
+    assert (point.median_ms, point.spread_ms) == (12.0, 8.0)
     assert (point.bound_ms, point.to_bound) == (8.0, 1.5)  # from host 1: over host 2 to host 3
     assert read_point(LINE, None, 4).to_bound is None
 
@@ -128,7 +129,8 @@ def test_measures_several_workloads_in_one_job(monkeypatch, contender, network):
                               '"first_ms":50,"entry_spread_ms":0,"completion_ms":[16]}'
                               for length in (24, 100))]
     done, launched = run_with(monkeypatch, contender("flat"), network, lines)
-    assert [each.key for each in done.points] == [(24, 1, 4), (24, 0, 1), (100, 0, 1)]
+    assert [(each.length_bytes, each.root, each.consecutive) for each in done.points] == [
+        (24, 1, 4), (24, 0, 1), (100, 0, 1)]
     assert done.point(100, 0).completion_ms == (16,)
     assert launched.argv == ["collective", "broadcast", "--bytes", "24", "--roots", "1",
                              "--consecutive", "4", "--repeat", "4", "--then", "--bytes", "24,100",
@@ -174,12 +176,6 @@ def test_a_ruling_for_any_root(contender):
         calls_of(-1, 24, ruling("flat")), calls_of(2, 24, ruling("chain"))]), 1.0)
     assert [done.chosen(24, root) for root in (0, 1, 2)] == ["flat", "flat", "chain"]
     check_taken_part(done)
-
-
-def test_nothing_is_known_of_a_native_run(contender):
-    done = Measurement(contender("native"), (), None, 1.0)
-    assert done.communicator is None
-    assert done.chosen(24, 0) is None
 
 
 def takes_part(measurement, refused):

@@ -30,12 +30,6 @@ def algorithms(collective: str | None = None) -> list[dict]:
     return [row for row in ask_json("algorithms") if collective in (None, row["collective"])]
 
 
-def with_parameters(candidate: str, *parameters: str) -> str:
-    """A candidate as settings spell it, with more parameters; empty ones are none."""
-    given = ",".join(filter(None, parameters))
-    return f"{candidate}{',' if ':' in candidate else ':'}{given}" if given else candidate
-
-
 def settings() -> list[dict]:
     return ask_json("settings")
 

@@ -8,31 +8,25 @@ library's own functions, too, in turn with its measurements, and ratios are to t
 round's choice is held against is the best of all other rounds: the least of many noisy times is too
 low, and nobody could have chosen it.
 
-By force runs every algorithm that there is for so many ranks, in one piece and as a pipeline of segments, but of
-those that do the very same on these hosts only one.
+By force runs whatever may be chosen on these hosts, whose network is measured first where it is no lab's.
 """
 
-import json
 import statistics
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import print_json
 from mutirao.base.tables import text_table
 from mutirao.base.units import counted, duration, ratio
-from mutirao.catalogue import core_tool
 from mutirao.catalogue.collectives import COLLECTIVES, Collective
 from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE
-from mutirao.lab.network import HostNetwork, first_hosts, spread
-from mutirao.measure.circumstances import Circumstances, busy_remarks
+from mutirao.lab.network import HostNetwork
+from mutirao.measure.arms import ONE_HOST, arms_for
 from mutirao.measure.intervals import WANTED_CONFIDENCE, Interval, median_interval
-from mutirao.measure.measure import Campaign, Contender, Measurement, Point, Workload, campaign_in
+from mutirao.measure.measure import Campaign, Contender, Measurement, Point, Workload, campaign_in, measure
 from mutirao.measure.words import REPEAT, Place, check_counts, lengths_of, parse_only, place_of, roots_of, settling_of
-from mutirao.run.launch import launch
 from mutirao.run.mpis import Mpi
 from mutirao.run.user_settings import gather_settings
 
@@ -40,97 +34,6 @@ NEAR_BEST = 1.05
 NEAR_BEST_AT_FIRST = 1.15
 # Not worse than native: by that ratio or that time, whichever is more.
 NEAR_NATIVE, NEAR_NATIVE_MS = 1.03, 60e-6
-# A pipeline shows what it is worth from about 8 segments; a second one is four times as fine.
-_SEGMENTS = (8, 32)
-
-
-@dataclass(frozen=True)
-class Hosts:
-    """Those that the ranks are on."""
-
-    ranks: int
-    count: int
-    network: HostNetwork | None = None  # None: not known
-
-    @property
-    def per_host(self) -> int:
-        return -(-self.ranks // self.count)
-
-    @property
-    def even(self) -> bool:
-        """As mutirao-core takes them."""
-        return spread(self.ranks, self.count) == [self.per_host] * self.count
-
-
-def hosts_of(place: Place, settings: Mapping[str, str]) -> Hosts:
-    """As the library sees them: of real hosts, those that the launcher puts the ranks on."""
-    if pretended := int(settings.get("ranks_per_host", 0)):
-        return Hosts(place.ranks, -(-place.ranks // pretended))
-    if place.network is not None:
-        count = min(place.ranks, place.network.host_count)
-        return Hosts(place.ranks, count, place.network)
-    finished = launch(place.mpis[0], ["hostname"], place.ranks, native=True, capture=True,
-                      timeout_s=60)
-    if finished.returncode != 0 or len(finished.lines) < place.ranks:
-        raise Failure(f"{counted(place.ranks, 'rank')} cannot be started: {finished.errors.strip()}")
-    return Hosts(place.ranks, len(set(finished.lines)))
-
-
-def arms_for(collective: str, hosts: Hosts, length_bytes: int, root: int) -> list[str]:
-    """The names of candidates, as the setting of the collective takes them."""
-    rows = [row for row in core_tool.algorithms(collective) if _fits(row, hosts)]
-    composed = [row["name"] for row in rows if row["calls"]]
-    over_tree = {name: bool(row["trees"]) for row in rows if not row["calls"]
-                 for name in _names(row, hosts, length_bytes)}
-    if not hosts.even:
-        return [*over_tree, *composed]
-    # Trees of real hosts differ, but nobody knows here how far apart those are.
-    unknown = {name for name, has_tree in over_tree.items()
-               if has_tree and hosts.count > 1 and hosts.network is None}
-    first_of: dict[str, str] = {}
-    for name, schedules in _schedules(collective, list(over_tree), hosts, length_bytes, root):
-        first_of.setdefault(name if name in unknown else schedules, name)
-    return [*first_of.values(), *composed]
-
-
-def _fits(row: dict, hosts: Hosts) -> bool:
-    """On one host there are no trees of hosts, and of what runs between hosts nothing is left but what
-    goes on inside them. What is made of native calls is tried there alone."""
-    if hosts.count > 1 or row["native"]:
-        return not row["native"] and not row["calls"]
-    return not row["trees"] and (not row["insides"] or row["name"] in row["insides"])
-
-
-def _names(row: dict, hosts: Hosts, length_bytes: int) -> Iterator[str]:
-    """Pipelines of the first radix and tree only."""
-    inside = f"inside={row['name']}" if hosts.count == 1 and row["insides"] else ""
-    for candidate in row["candidates"]:
-        yield core_tool.with_parameters(candidate, inside)
-    for size in segments_for(row["segments_bytes"], length_bytes):
-        yield core_tool.with_parameters(row["candidates"][0], f"segment_bytes={size}", inside)
-
-
-def segments_for(sizes_bytes: Sequence[int], length_bytes: int) -> list[int]:
-    """Of the sizes that mutirao tries, the coarsest that make pipelines of 8 and of 32 segments."""
-    chosen = [next((size for size in sizes_bytes if size * count <= length_bytes), None)
-              for count in _SEGMENTS]
-    return list(dict.fromkeys(size for size in chosen if size))
-
-
-def _schedules(collective: str, names: Sequence[str], hosts: Hosts, length_bytes: int,
-               root: int) -> Iterator[tuple[str, str]]:
-    """Of those that can run with so many ranks."""
-    used = hosts.network and first_hosts(hosts.network, hosts.ranks, hosts.per_host)
-    with core_tool.network_file(used) if used else nullcontext() as path:
-        for name in names:
-            words = ["show", f"{collective}/{name}", "--root", str(root), "--bytes",
-                     str(length_bytes), "--ranks", str(hosts.ranks), "--ranks-per-host",
-                     str(hosts.per_host), "--format", "json"]
-            try:
-                picture = core_tool.ask(*words, *(["--network", str(path)] if path else []))
-            except (Failure, UsageError):
-                continue  # not for so many ranks
-            yield name, json.dumps(json.loads(picture)["schedules"])
 
 
 @dataclass(frozen=True)
@@ -236,53 +139,56 @@ class Cell:
     collective: str
     length_bytes: int
     root: int
-    samples: dict[str, dict[int, Sample]] = field(default_factory=dict)  # by name, then round
-    free_runs: dict[int, FreeRun] = field(default_factory=dict)  # by round
+    samples: dict[str, list[Sample]] = field(default_factory=dict)  # by name; one of each round
+    free_runs: list[FreeRun] = field(default_factory=list)
 
-    def add(self, name: str, round_number: int, point: Point, native: Point) -> None:
-        self.samples.setdefault(name, {})[round_number] = Sample(point.call_ms, native.call_ms,
-                                                                   point.native_call_ms)
-
-    @property
-    def rounds(self) -> list[int]:
-        return sorted(self.samples.get(OWN_CHOICE, ()))
+    def add(self, measurement: Measurement, point: Point, native: Point) -> None:
+        name = measurement.contender.name
+        self.samples.setdefault(name, []).append(Sample(point.call_ms, native.call_ms, point.native_call_ms))
+        if name == OWN_CHOICE:
+            self.free_runs.append(free_run(measurement, point, native))
 
     @property
-    def arms(self) -> dict[str, dict[int, Sample]]:
+    def choice(self) -> list[Sample]:
+        return self.samples[OWN_CHOICE]
+
+    @property
+    def arms(self) -> dict[str, list[Sample]]:
         """Those that ran in every round; native is one of them."""
-        ran = {name: of_round for name, of_round in self.samples.items()
-               if name != OWN_CHOICE and set(self.rounds) <= set(of_round)}
-        choice = self.samples[OWN_CHOICE]
-        return {NATIVE: {number: Sample(choice[number].native_ms, choice[number].native_ms)
-                         for number in self.rounds}, **ran}
+        ran = {name: samples for name, samples in self.samples.items()
+               if name != OWN_CHOICE and len(samples) == len(self.choice)}
+        return {NATIVE: [Sample(each.native_ms, each.native_ms) for each in self.choice], **ran}
 
     def best_arm(self, but_round: int | None = None) -> str:
         """Native wins ties."""
-        numbers = [number for number in self.rounds if number != but_round] or self.rounds
+        numbers = [number for number in range(len(self.choice)) if number != but_round] or [0]
         arms = self.arms
-        return min(arms, key=lambda name: statistics.median(
-            arms[name][number].to_native for number in numbers))
+        return min(arms, key=lambda name: statistics.median(arms[name][number].to_native for number in numbers))
+
+    def _best_to_native(self, round_number: int) -> float:
+        """Of the best arm of all other rounds, in this one."""
+        return self.arms[self.best_arm(round_number)][round_number].to_native
+
+    @property
+    def best_to_native(self) -> float:
+        return statistics.median(each.to_native for each in self.arms[self.best_arm()])
 
     def median_ms(self, name: str) -> float:
-        of_round = self.arms[name] if name != OWN_CHOICE else self.samples[name]
-        return statistics.median(of_round[number].ms for number in self.rounds)
-
-    def _of_choice(self, ratio: Callable[[int, Sample], float]) -> Interval:
-        return median_interval([ratio(number, self.samples[OWN_CHOICE][number]) for number in self.rounds])
+        return statistics.median(each.ms for each in (self.choice if name == OWN_CHOICE else self.arms[name]))
 
     @property
     def to_native(self) -> Interval:
-        return self._of_choice(lambda _number, sample: sample.to_native)
+        return median_interval([each.to_native for each in self.choice])
 
     @property
     def to_native_job(self) -> Interval:
         """Against jobs that mutirao has no part in, whatever the MPI library's own calls take beside it."""
-        return self._of_choice(lambda _number, sample: sample.to_native_job)
+        return median_interval([each.to_native_job for each in self.choice])
 
     @property
     def to_best(self) -> Interval:
-        return self._of_choice(lambda number, sample:
-                               sample.to_native / self.arms[self.best_arm(number)][number].to_native)
+        return median_interval([each.to_native / self._best_to_native(number)
+                                for number, each in enumerate(self.choice)])
 
     @property
     def near_best(self) -> bool:
@@ -298,37 +204,32 @@ class Cell:
     @property
     def unsettled(self) -> int:
         """The free runs that ended while something might still be tried."""
-        return sum(each.first_ruled_call is not None and each.settled_call is None
-                   for each in self.free_runs.values())
+        return sum(each.first_ruled_call is not None and each.settled_call is None for each in self.free_runs)
 
     @property
     def ran(self) -> list[str]:
         """What the free choice used in the end, the most frequent first."""
-        names = [each.ran or NATIVE for each in self.free_runs.values()]
+        names = [each.ran or NATIVE for each in self.free_runs]
         return sorted(dict.fromkeys(names), key=names.count, reverse=True)
-
-    def _of_ruled(self, name: str) -> dict[int, float]:
-        """Of the free runs in which something was ruled, by round."""
-        return {number: getattr(each, name) for number, each in self.free_runs.items()
-                if getattr(each, name) is not None}
 
     @property
     def first_ruled_ms(self) -> float | None:
         """The first call's that was not left to the MPI library; the median of the rounds."""
-        times = self._of_ruled("first_ruled_ms").values()
+        times = [each.first_ruled_ms for each in self.free_runs if each.first_ruled_ms is not None]
         return statistics.median(times) if times else None
 
     @property
     def first_ruled_to_best(self) -> float | None:
         """The same against the best arm, each beside its own native job."""
-        ratios = [to_native / self.arms[self.best_arm(number)][number].to_native
-                  for number, to_native in self._of_ruled("first_ruled_to_native").items()]
+        ratios = [each.first_ruled_to_native / self._best_to_native(number)
+                  for number, each in enumerate(self.free_runs) if each.first_ruled_to_native is not None]
         return statistics.median(ratios) if ratios else None
 
     @property
     def slowest_ruled_to_native(self) -> float | None:
         """The most that a program had to bear while all settled."""
-        return max(self._of_ruled("slowest_ruled_to_native").values(), default=None)
+        return max((each.slowest_ruled_to_native for each in self.free_runs
+                    if each.slowest_ruled_to_native is not None), default=None)
 
     def to_dict(self) -> dict:
         best = self.best_arm()
@@ -343,8 +244,8 @@ class Cell:
                 "near_best": self.near_best, "near_native": self.near_native,
                 "arms_ms": {name: self.median_ms(name) for name in self.arms},
                 "samples": {name: [{"ms": each.ms, "native_ms": each.native_ms, "native_job_ms": each.native_job_ms}
-                                   for _, each in sorted(of_round.items())] for name, of_round in self.samples.items()},
-                "free_runs": [vars(each) for _, each in sorted(self.free_runs.items())]}
+                                   for each in samples] for name, samples in self.samples.items()},
+                "free_runs": [vars(each) for each in self.free_runs]}
 
 
 def summary(cells: Sequence[Cell]) -> dict:
@@ -357,7 +258,7 @@ def summary(cells: Sequence[Cell]) -> dict:
             "to_best": statistics.geometric_mean(cell.to_best.median for cell in cells),
             "to_native": statistics.geometric_mean(cell.to_native.median for cell in cells),
             "to_native_job": statistics.geometric_mean(cell.to_native_job.median for cell in cells),
-            "best_to_native": statistics.geometric_mean(_best_to_native(cell) for cell in cells),
+            "best_to_native": statistics.geometric_mean(cell.best_to_native for cell in cells),
             "near_best": sum(cell.near_best for cell in cells),
             "near_native": sum(cell.near_native for cell in cells),
             "ruled": len(at_first),
@@ -366,11 +267,6 @@ def summary(cells: Sequence[Cell]) -> dict:
             "confidence": min(cell.to_best.confidence for cell in cells),
             "worst": {"collective": worst.collective, "length_bytes": worst.length_bytes,
                       "root": worst.root, "to_best": worst.to_best.to_dict()}}
-
-
-def _best_to_native(cell: Cell) -> float:
-    of_round: Mapping[int, Sample] = cell.arms[cell.best_arm()]
-    return statistics.median(of_round[number].to_native for number in cell.rounds)
 
 
 # --- the command --------------------------------------------------------------------------------------
@@ -398,11 +294,7 @@ def add_choice(way, parser) -> None:
 
 def run_choice(arguments, collectives: Sequence[Collective]) -> int:
     place = place_of(arguments)
-    if arguments.repeat is None:
-        arguments.repeat = REPEAT if place.network else CHOICE_REPEAT
-    check_counts(arguments, "repeat", "late_us")
-    if arguments.only and len(collectives) > 1:
-        raise UsageError("--only names algorithms of one collective, not of several")
+    check_counts(arguments, repeat=REPEAT if place.network else CHOICE_REPEAT, late_us=None)
     if arguments.late_changes and not arguments.late_us:
         raise UsageError("--late-changes needs --late-us: by how much ranks are late")
     settings = gather_settings(arguments.assignments)
@@ -412,19 +304,15 @@ def run_choice(arguments, collectives: Sequence[Collective]) -> int:
     plans = [_plan(arguments, place, settings, collective, mpi, len(collectives) > 1) for mpi in place.mpis
              for collective in collectives]
     if not arguments.only:
-        hosts = hosts_of(place, settings)
-        plans = [replace(plan, arms=_arms(plan, hosts)) for plan in plans]
-    circumstances = Circumstances("choice", False, [mpi.name for mpi in place.mpis])
-    cells, failures = _measure_all(place, plans)
-    if not any(cells.values()):
+        network = network_of(place, settings)
+        plans = [replace(plan, arms=_arms(plan, network, place.ranks)) for plan in plans]
+    with campaign_in(place, "choice", sum(plan.points for plan in plans), _MOST_SECONDS_OF_A_JOB) as campaign:
+        judged = [(plan, _cells_if_any(plan, campaign)) for plan in plans]
+    of_mpi = {mpi: [cell for plan, cells in judged if plan.mpi == mpi for cell in cells] for mpi in place.mpis}
+    if not any(of_mpi.values()):
         raise Failure("nothing could be measured")
-    if arguments.json:
-        print_json(circumstances.to_dict() | _to_dict(place, plans, cells, failures))
-    else:
-        _print(plans, cells, failures)
-        for line in busy_remarks(circumstances.to_dict()):
-            print(line)
-    return 1 if failures else 0
+    return campaign.tell(arguments.json, _to_dict(place, judged, of_mpi, campaign.failures),
+                         _text(plans, of_mpi, campaign.failures))
 
 
 @dataclass(frozen=True)
@@ -440,10 +328,8 @@ class Plan:
     arms: Mapping[str, Sequence[int]]  # the lengths for which each is tried
 
     def contender(self, name: str) -> Contender:
-        settings = {**self.settings, self.collective: name}
-        if name == OWN_CHOICE:
-            settings["start"] = "soon"
-        return Contender(name, self.mpi, None if name == NATIVE else settings, self.collective)
+        settings = {**self.settings, "start": "soon"} if name == OWN_CHOICE else self.settings
+        return Contender.named(name, self.mpi, settings, self.collective)
 
     def workload(self, name: str) -> Workload:
         if name == OWN_CHOICE:
@@ -457,10 +343,6 @@ class Plan:
         names = [*self.arms, OWN_CHOICE]
         return sum(self.workload(name).points for number in range(self.rounds) for name in in_turns(names, number))
 
-    @property
-    def title(self) -> str:
-        return f"{self.collective} on {self.mpi.title}"
-
 
 def _plan(arguments, place: Place, settings: Mapping[str, str], collective: Collective,
           mpi: Mpi, one_of_several: bool) -> Plan:
@@ -468,37 +350,42 @@ def _plan(arguments, place: Place, settings: Mapping[str, str], collective: Coll
     real = place.network is None
     lengths = lengths_of(arguments, collective, one_of_several)
     roots = roots_of(arguments, collective, place.ranks, place.network, one_of_several)
-    settling = settling_of(arguments)
+    settling, rounds = settling_of(arguments)
     forced = Workload(lengths, roots, (0 if real else 1,), arguments.repeat,
                       settle_ms=_WARM_UP_MS if real else 0, beside_native=real,
                       late_us=arguments.late_us or 0, late_changes=bool(arguments.late_changes))
-    free = replace(forced, settle_calls=settling.calls, settle_ms=settling.ms)
+    free = replace(forced, **settling)
     only = parse_only(arguments.only or [], collective.name)
-    return Plan(mpi, collective.name, free, forced, settling.rounds, settings,
+    return Plan(mpi, collective.name, free, forced, rounds, settings,
                 {name: lengths for name in only if name not in _ALWAYS})
 
 
-def _arms(plan: Plan, hosts: Hosts) -> dict[str, list[int]]:
+def network_of(place: Place, settings: Mapping[str, str]) -> HostNetwork:
+    """As the library sees it."""
+    if place.network is not None and "ranks_per_host" not in settings:
+        return place.network
+    contender = Contender.named(OWN_CHOICE, place.mpis[0], settings, "barrier")
+    with place.up() as lab:
+        return measure(contender, [Workload([0], [0])], place.ranks, lab).network or ONE_HOST
+
+
+def _arms(plan: Plan, network: HostNetwork, ranks: int) -> dict[str, list[int]]:
     arms: dict[str, list[int]] = {}
     for length in plan.free.lengths_bytes:
-        for name in arms_for(plan.collective, hosts, length, plan.free.roots[0]):
+        for name in arms_for(plan.collective, network, ranks, length, plan.free.roots[0]):
             arms.setdefault(name, []).append(length)
     return arms
 
 
-def _measure_all(place: Place, plans: Sequence[Plan]) -> tuple[dict[str, list[Cell]], list[dict]]:
-    """The cells of each plan, by its title, of which a plan whose free choice fails has none; and what was left out."""
-    cells = {}
-    with campaign_in(place, sum(plan.points for plan in plans), _MOST_SECONDS_OF_A_JOB) as campaign:
-        for plan in plans:
-            try:
-                cells[plan.title] = measured_cells(plan, campaign)
-            except Failure as failure:
-                campaign.progress.say(f"{plan.title} is left out: {failure}")
-                campaign.failures.append({"collective": plan.collective, "mpi": plan.mpi.name, "name": None,
-                                          "reason": str(failure)})
-                cells[plan.title] = []
-    return cells, campaign.failures
+def _cells_if_any(plan: Plan, campaign: Campaign) -> list[Cell]:
+    """None where native jobs or the free choice cannot run."""
+    try:
+        return measured_cells(plan, campaign)
+    except Failure as failure:
+        campaign.progress.say(f"{plan.collective} on {plan.mpi.title} is left out: {failure}")
+        campaign.failures.append({"collective": plan.collective, "mpi": plan.mpi.name, "name": None,
+                                  "reason": str(failure)})
+        return []
 
 
 def measured_cells(plan: Plan, campaign: Campaign) -> list[Cell]:
@@ -508,58 +395,40 @@ def measured_cells(plan: Plan, campaign: Campaign) -> list[Cell]:
     names = [*plan.arms, OWN_CHOICE]
     for number in range(plan.rounds):
         jobs = in_turns(names, number)
-        done = [campaign.measure(plan.contender(name), plan.workload(name), f"{plan.collective}, round {number + 1}",
+        done = [campaign.measure(plan.contender(name), plan.workload(name),
+                                 when=f"{plan.collective}, round {number + 1}",
                                  forced=name not in _ALWAYS, needed=name in _ALWAYS) for name in jobs]
-        for position, measurement in enumerate(done):
+        for position, (name, measurement) in enumerate(zip(jobs, done, strict=True)):
             if measurement is None:
-                names.remove(jobs[position])
-            elif jobs[position] != NATIVE:
-                _add(cells, number, measurement, done[native_beside(jobs, position)])
+                names.remove(name)
+            elif name != NATIVE:
+                native = done[native_beside(jobs, position)]
+                for point in measurement.points:
+                    cell = cells[point.length_bytes, point.root]
+                    cell.add(measurement, point, native.point(point.length_bytes, point.root))
     return list(cells.values())
 
 
-def _add(cells: Mapping[tuple[int, int], Cell], number: int, measurement: Measurement,
-         native: Measurement) -> None:
-    name = measurement.contender.name
-    natives = {(each.length_bytes, each.root): each for each in native.points}
-    for point in measurement.points:
-        key = (point.length_bytes, point.root)
-        cells[key].add(name, number, point, natives[key])
-        if name == OWN_CHOICE:
-            cells[key].free_runs[number] = free_run(measurement, point, natives[key])
-
-
-def _to_dict(place: Place, plans: Sequence[Plan], cells: Mapping[str, Sequence[Cell]],
+def _to_dict(place: Place, judged: Sequence[tuple[Plan, Sequence[Cell]]], of_mpi: Mapping[Mpi, Sequence[Cell]],
              failures: Sequence[dict]) -> dict:
-    return {**place.to_dict(), "rounds": plans[0].rounds,
-            "repeat": plans[0].free.repeat, "settle_calls": plans[0].free.settle_calls,
-            "settle_ms": plans[0].free.settle_ms,
-            "late_us": plans[0].free.late_us, "late_changes": plans[0].free.late_changes,
-            "plans": [{"mpi": plan.mpi.name, "mpi_title": plan.mpi.title,
-                       "collective": plan.collective,
-                       "arms": {name: list(lengths) for name, lengths in plan.arms.items()},
-                       "cells": [cell.to_dict() for cell in cells[plan.title]]} for plan in plans],
-            "summary": {mpi.name: summary(mine) for mpi in place.mpis
-                        if (mine := _cells_on(mpi, plans, cells))},
-            "failed": list(failures)}
+    plan = judged[0][0]
+    return {**place.to_dict(), "rounds": plan.rounds,
+            **{name: getattr(plan.free, name) for name in ("repeat", "settle_calls", "settle_ms", "late_us",
+                                                           "late_changes")},
+            "plans": [{"mpi": plan.mpi.name, "mpi_title": plan.mpi.title, "collective": plan.collective,
+                       "arms": plan.arms, "cells": [cell.to_dict() for cell in cells]} for plan, cells in judged],
+            "summary": {mpi.name: summary(cells) for mpi, cells in of_mpi.items() if cells}, "failed": failures}
 
 
-def _cells_on(mpi: Mpi, plans: Sequence[Plan], cells: Mapping[str, Sequence[Cell]]) -> list[Cell]:
-    return [cell for plan in plans if plan.mpi == mpi for cell in cells[plan.title]]
-
-
-def _print(plans: Sequence[Plan], cells: Mapping[str, Sequence[Cell]],
-           failures: Sequence[dict]) -> None:
-    for mpi in dict.fromkeys(plan.mpi for plan in plans):
-        mine = _cells_on(mpi, plans, cells)
-        if mine:
-            print(text_table(_COLUMNS, [row_of(cell) for cell in mine], mpi.title))
-            print("\n".join(summary_lines(mine)) + "\n")
-    for collective, arms in {plan.collective: plan.arms for plan in plans}.items():
-        print(textwrap.fill(f"{collective}, {counted(len(arms), 'arm')} by force: {', '.join(arms)}",
-                            100, subsequent_indent="  ", break_on_hyphens=False))
-    for (collective, mpi, reason), names in _by_reason(failures).items():
-        print(f"left out: {collective}{', '.join(['', *filter(None, names)])} on {mpi}: {reason}")
+def _text(plans: Sequence[Plan], of_mpi: Mapping[Mpi, Sequence[Cell]], failures: Sequence[dict]) -> str:
+    parts = ["\n".join([text_table(_COLUMNS, [row_of(cell) for cell in cells], mpi.title), *summary_lines(cells)])
+             for mpi, cells in of_mpi.items() if cells]
+    tried = {plan.collective: plan.arms for plan in plans}
+    last = [textwrap.fill(f"{collective}, {counted(len(arms), 'arm')} by force: {', '.join(arms)}",
+                          100, subsequent_indent="  ", break_on_hyphens=False) for collective, arms in tried.items()]
+    last += [f"left out: {collective}{', '.join(['', *filter(None, names)])} on {mpi}: {reason}"
+             for (collective, mpi, reason), names in _by_reason(failures).items()]
+    return "\n\n".join([*parts, "\n".join(last)])
 
 
 def _by_reason(failures: Sequence[dict]) -> dict[tuple[str, str, str], list[str | None]]:
@@ -592,7 +461,7 @@ def summary_lines(cells: Sequence[Cell]) -> list[str]:
              f" (3% or 60 ns): {of_all['near_native']} of {of_all['cells']}",
              f"worst cell: {title}, {worst['to_best']['median']:.2f} x the best"
              f" ({worst['to_best']['low']:.2f}-{worst['to_best']['high']:.2f})"]
-    if any(sample.native_beside_ms for cell in cells for sample in cell.samples[OWN_CHOICE].values()):
+    if any(sample.native_beside_ms for cell in cells for sample in cell.choice):
         lines.insert(1, f"against jobs without mutirao {of_all['to_native_job']:.3f} x; the other ratios to native are"
                      " to the MPI library's own calls in the same job")
     if of_all["ruled"]:

@@ -11,15 +11,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import print_json
 from mutirao.base.tables import text_table
 from mutirao.base.units import counted, duration, ratio
 from mutirao.catalogue.collectives import COLLECTIVES, Collective
 from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE
-from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.measure.intervals import LEAST_SAMPLES, Interval, median_interval
 from mutirao.measure.measure import Campaign, Contender, Workload, campaign_in
-from mutirao.measure.words import Place, Settling, check_counts, parse_sizes, place_of, settling_of
+from mutirao.measure.words import Place, check_counts, parse_sizes, place_of, settling_of
 from mutirao.run.user_settings import gather_settings
 
 MARGIN = 0.05
@@ -180,19 +178,13 @@ def run_guidelines(arguments, collectives: Sequence[Collective]) -> int:
     settings = {"start": "soon", **gather_settings(arguments.assignments)}
     contenders = [Contender(name, mpi, None if name == NATIVE else settings)
                   for mpi in plan.place.mpis for name in _WITH[arguments.contenders or "both"]]
-    circumstances = Circumstances("guidelines", False, [mpi.name for mpi in plan.place.mpis])
-    with campaign_in(plan.place, plan.points * len(contenders), _MOST_SECONDS_OF_A_JOB) as campaign:
+    with campaign_in(plan.place, "guidelines", plan.points * len(contenders), _MOST_SECONDS_OF_A_JOB) as campaign:
         results = _measure_all(plan, contenders, campaign)
     if not results:
         raise Failure("nothing could be measured")
-    if arguments.json:
-        print_json({**circumstances.to_dict(), "ranks": plan.place.ranks, "margin": MARGIN,
-                    "rounds": plan.settling.rounds, "repeat": plan.repeat,
-                    "results": [each.to_dict() for each in results]})
-    else:
-        said = [report(each.title, each.checks) for each in results]
-        print("\n\n".join([*said, *busy_remarks(circumstances.to_dict())]))
-    return 1 if campaign.failures else 0
+    return campaign.tell(arguments.json, {
+        "ranks": plan.place.ranks, "margin": MARGIN, "rounds": plan.rounds, "repeat": plan.repeat,
+        "results": [each.to_dict() for each in results]}, "\n\n".join(map(str, results)))
 
 
 @dataclass(frozen=True)
@@ -201,35 +193,32 @@ class Plan:
     collectives: Sequence[str]
     blocks_bytes: Sequence[int]
     lengths: dict[str, list[int]]
-    settling: Settling
+    settling: Mapping[str, int]  # of a workload with mutirao
+    rounds: int
     repeat: int
 
     @property
     def points(self) -> int:
         """Of one contender."""
-        return self.settling.rounds * sum(map(len, self.lengths.values()))
+        return self.rounds * sum(map(len, self.lengths.values()))
 
     def workload(self, collective: str, native: bool) -> Workload:
         """Single calls: a guideline is about one after another, not about a stream of them."""
         warm_up = {"settle_ms": 0 if self.place.network else _WARM_UP_MS}
-        settling = {"settle_calls": self.settling.calls, "settle_ms": self.settling.ms}
-        return Workload(self.lengths[collective], (0,), (1,), self.repeat,
-                        **(warm_up if native else settling))
+        return Workload(self.lengths[collective], (0,), (1,), self.repeat, **(warm_up if native else self.settling))
 
 
 def _plan(arguments, collectives: Sequence[str]) -> Plan:
     place = place_of(arguments)
-    settling = settling_of(arguments)
-    if settling.rounds < LEAST_SAMPLES:
-        raise UsageError(f"--rounds {settling.rounds}: fewer than {LEAST_SAMPLES} prove nothing with 95%")
-    if arguments.repeat is None:
-        arguments.repeat = _REPEAT_IN_LAB if place.network else _REPEAT
-    check_counts(arguments, "repeat")
+    settling, rounds = settling_of(arguments)
+    if rounds < LEAST_SAMPLES:
+        raise UsageError(f"--rounds {rounds}: fewer than {LEAST_SAMPLES} prove nothing with 95%")
+    check_counts(arguments, repeat=_REPEAT_IN_LAB if place.network else _REPEAT)
     blocks_bytes = sorted(set(parse_sizes(DEFAULT_BYTES if arguments.bytes is None else arguments.bytes)))
     if blocks_bytes[0] == 0:
         raise UsageError("--bytes 0: nothing is to be done for empty messages")
     lengths = lengths_of_each(collectives, blocks_bytes, place.ranks)
-    return Plan(place, collectives, blocks_bytes, lengths, settling, arguments.repeat)
+    return Plan(place, collectives, blocks_bytes, lengths, settling, rounds, arguments.repeat)
 
 
 @dataclass(frozen=True)
@@ -250,20 +239,23 @@ class Checked:
                 "checked": len(self.checks), "violated": sum(each.violated for each in self.checks),
                 "checks": [each.to_dict() for each in self.checks], "failed": self.failed}
 
+    def __str__(self) -> str:
+        return report(self.title, self.checks)
+
 
 def _measure_all(plan: Plan, contenders: Sequence[Contender], campaign: Campaign) -> list[Checked]:
     """In turns, and in every other round backwards; what was not measured in all rounds does not count."""
     pairs: list[tuple[Contender, dict[Call, list[float]]]] = [(contender, {}) for contender in contenders]
-    for number in range(plan.settling.rounds):
+    for number in range(plan.rounds):
         for name in plan.lengths:
             for contender, times in pairs[::-1] if number % 2 else pairs:
                 done = campaign.measure(replace(contender, collective=name), plan.workload(name, contender.native),
-                                        f"{name}, round {number + 1}")
+                                        when=f"{name}, round {number + 1}")
                 for point in done.points if done else ():
                     times.setdefault((name, point.length_bytes), []).append(point.call_ms)
     results = []
     for contender, times in pairs:
-        whole = {call: taken for call, taken in times.items() if len(taken) == plan.settling.rounds}
+        whole = {call: taken for call, taken in times.items() if len(taken) == plan.rounds}
         failed = {each["collective"]: each["reason"] for each in campaign.failures
                   if (each["mpi"], each["name"]) == (contender.mpi.name, contender.name)}
         checks = check(whole, plan.collectives, plan.blocks_bytes, plan.place.ranks)

@@ -10,6 +10,7 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 
 WANTED_CONFIDENCE = 0.95
 # The extremes of fewer samples hold the median less surely than that.
@@ -89,6 +90,7 @@ def half_width(deviation: float, samples: int, confidence: float) -> float:
     return student_t(1 - (1 - confidence) / 2, samples - 1) * deviation / math.sqrt(samples)
 
 
+@cache
 def student_t(probability: float, freedom: int) -> float:
     """The quantile, for probabilities above one half."""
     low, high = 0.0, 1.0

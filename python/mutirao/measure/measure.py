@@ -7,6 +7,7 @@ over the lab's links.
 """
 
 import json
+import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,11 +15,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mutirao.base.errors import Failure
+from mutirao.base.output import tell
 from mutirao.base.progress import Steps, steps
 from mutirao.base.units import counted
 from mutirao.catalogue.collectives import BROADCAST, COLLECTIVES, Collective
+from mutirao.catalogue.predicted import NATIVE
 from mutirao.lab.lab import Counters, Lab, verify_run
 from mutirao.lab.network import HostNetwork, host_of_each
+from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.measure.words import Place
 from mutirao.run.launch import CompletedRun, launch
 from mutirao.run.mpis import Mpi
@@ -39,6 +43,11 @@ class Contender:
     mpi: Mpi
     settings: Mapping[str, str] | None = None
     collective: str = BROADCAST
+
+    @classmethod
+    def named(cls, name: str, mpi: Mpi, settings: Mapping[str, str], collective: str) -> "Contender":
+        """After what it is: an algorithm of that collective, `native`, or `auto`."""
+        return cls(name, mpi, None if name == NATIVE else {**settings, collective: name}, collective)
 
     @property
     def native(self) -> bool:
@@ -116,10 +125,6 @@ class Point:
     native_ms: tuple[float, ...] = ()  # of the MPI library's own calls, in turn with those of completion_ms
 
     @property
-    def key(self) -> tuple[int, int, int]:
-        return self.length_bytes, self.root, self.consecutive
-
-    @property
     def median_ms(self) -> float:
         return statistics.median(self.completion_ms)
 
@@ -160,9 +165,8 @@ class Measurement:
     packets: int | None = None  # that crossed the lab between its hosts
     overruns: int = 0  # packets that the lab's router was too slow to take: best measured again
 
-    def point(self, length_bytes: int, root: int, consecutive: int = 1) -> Point:
-        return next(point for point in self.points
-                    if point.key == (length_bytes, root, consecutive))
+    def point(self, length_bytes: int, root: int) -> Point:
+        return next(point for point in self.points if (point.length_bytes, point.root) == (length_bytes, root))
 
     @property
     def communicator(self) -> dict | None:
@@ -171,6 +175,14 @@ class Measurement:
         of_state = {each.get("state"): each
                     for each in reversed((self.report or {}).get("communicators", ()))}
         return of_state.get("mutirao") or of_state.get("not yet")
+
+    @property
+    def network(self) -> HostNetwork | None:
+        """As mutirao measured it; links that could not be measured let nothing through. None: of one host."""
+        matrix = (self.communicator or {}).get("latency_us") or ()
+        hosts = [str(host) for host in range(len(matrix))]
+        return HostNetwork(hosts, hosts, [[math.inf if us is None else us for us in row]
+                                          for row in matrix]) if len(hosts) > 1 else None
 
     def calls_of(self, length_bytes: int, root: int) -> dict | None:
         """How all calls with this root went that are as long, to the next power of two, or of any
@@ -358,29 +370,32 @@ def check_points(what: str, points: Sequence[Point], hosts: int, before: Counter
 
 @dataclass
 class Campaign:
-    """As long measurements need them: launchers fail now and then, so each job is tried twice; what cannot be
+    """Contenders one after the other: launchers fail now and then, so each job is tried twice; what cannot be
     measured is said once, and left out from then on."""
 
+    circumstances: Circumstances
     ranks: int
     lab: Lab | None
     progress: Steps  # a step is a point of a workload
     timeout_s: float | None = None  # of a job
     failures: list[dict] = field(default_factory=list)
 
-    def measure(self, contender: Contender, workload: Workload, when: str = "", forced: bool = False,
+    def measure(self, contender: Contender, *workloads: Workload, when: str = "", forced: bool = False,
                 needed: bool = False) -> Measurement | None:
-        """None: it cannot be measured; what is needed fails instead. `forced`: nothing else may have run."""
-        end = self.progress.done + workload.points
+        """In one job. None: it cannot be measured; what is needed fails instead. `forced`: nothing else may have
+        run."""
+        end = self.progress.done + sum(workload.points for workload in workloads)
+        names = {"collective": contender.collective, "mpi": contender.mpi.name, "name": contender.name}
         try:
-            if any(_names(contender).items() <= failure.items() for failure in self.failures):
+            if any(names.items() <= failure.items() for failure in self.failures):
                 return None
             self.progress.begin(", ".join(filter(None, (contender.title, when))))
-            done = tried_twice(lambda: self._measure(contender, workload, forced))
+            done = tried_twice(lambda: self._measure(contender, workloads, forced))
         except Failure as failure:
             if needed:
                 raise
             self.progress.say(f"left out: {failure}")
-            self.failures.append({**_names(contender), "reason": str(failure).removeprefix(f"{contender.title}: ")})
+            self.failures.append({**names, "reason": str(failure).removeprefix(f"{contender.title}: ")})
             return None
         finally:
             self.progress.advance(end - self.progress.done)
@@ -389,19 +404,22 @@ class Campaign:
                               " with less to do")
         return done
 
-    def _measure(self, contender: Contender, workload: Workload, forced: bool) -> Measurement:
-        done = measure(contender, (workload,), self.ranks, self.lab, lambda _point: self.progress.advance(),
+    def _measure(self, contender: Contender, workloads: Sequence[Workload], forced: bool) -> Measurement:
+        done = measure(contender, workloads, self.ranks, self.lab, lambda _point: self.progress.advance(),
                        self.timeout_s)
         if forced:
             check_taken_part(done)
         return done
 
+    def tell(self, as_json: bool, found: Mapping, text: str) -> int:
+        """What was found, for programs or for people; the command's exit code."""
+        here = self.circumstances.to_dict()
+        tell(as_json, {**here, **found}, "\n\n".join([text, *busy_remarks(here)]))
+        return 1 if self.failures else 0
+
 
 @contextmanager
-def campaign_in(place: Place, points: int, timeout_s: float | None = None) -> Iterator[Campaign]:
+def campaign_in(place: Place, what: str, points: int, timeout_s: float | None = None) -> Iterator[Campaign]:
+    circumstances = Circumstances(what, False, [mpi.name for mpi in place.mpis])
     with place.up() as lab, steps(points) as progress:
-        yield Campaign(place.ranks, lab, progress, timeout_s)
-
-
-def _names(contender: Contender) -> dict[str, str]:
-    return {"collective": contender.collective, "mpi": contender.mpi.name, "name": contender.name}
+        yield Campaign(circumstances, place.ranks, lab, progress, timeout_s)

@@ -34,8 +34,7 @@ _BY_BLOCK = ("allgatherv",)
 # that MPI does not look at on some ranks, so that ranks might choose differently.
 _OPEN_MPI_IDS = {"allgather": 0, "allgatherv": 1, "allreduce": 2, "alltoall": 3, "barrier": 6,
                 "broadcast": 7, "reduce": 11, "reduce_scatter": 12, "reduce_scatter_block": 13}
-_INTEL_NAMES = {"broadcast": "BCAST"}
-_MPICH_NAMES = {"broadcast": "bcast"}
+_OTHERS_NAMES = {"broadcast": "bcast"}
 
 
 @dataclass(frozen=True)
@@ -126,6 +125,10 @@ def _choice(profile: Profile, calls: Sequence[Call], table: Table, has: str, any
     return choice
 
 
+def _theirs(collective: str) -> str:
+    return _OTHERS_NAMES.get(collective, collective)
+
+
 def _by_collective(given: Iterable[Table]) -> dict[str, list[Table]]:
     """As they are ordered."""
     return {name: list(members) for name, members in groupby(given, key=lambda table: table.collective)}
@@ -182,8 +185,7 @@ def intel(given: Iterable[Table]) -> str:
                 of_collective.setdefault(table.collective, []).append(
                     f"{choice.row.intel}:{low}-{most}@{table.ranks}-{table.ranks}")
     for collective, rules in sorted(of_collective.items()):
-        name = _INTEL_NAMES.get(collective, collective.upper())
-        lines.append(f'export I_MPI_ADJUST_{name}="{";".join(rules)}"')
+        lines.append(f'export I_MPI_ADJUST_{_theirs(collective).upper()}="{";".join(rules)}"')
     return "\n".join(lines) + "\n"
 
 
@@ -195,9 +197,8 @@ def mpich(given: Iterable[Table]) -> str:
     for collective, members in sorted(_by_collective(given).items()):
         names = {each.row and each.row.mpich for table in members for each in table.choices}
         if len(names) == 1 and (name := names.pop()):
-            variable = _MPICH_NAMES.get(collective, collective).upper()
             value = name.partition("_intra_")[2]
-            lines.append(f"export MPIR_CVAR_{variable}_INTRA_ALGORITHM={value}")
+            lines.append(f"export MPIR_CVAR_{_theirs(collective).upper()}_INTRA_ALGORITHM={value}")
         elif names - {None}:
             several = " and ".join(sorted(each or "its own choice" for each in names))
             members[0].lost.append(f"{collective}: MPICH's variables know one algorithm for all"
@@ -257,7 +258,7 @@ def selection(given: Sequence[Table]) -> str:
         given[0].lost.append("hosts with several ranks: MPICH divides most collectives among hosts first, and"
                              " asks the file for the parts")
     for collective, members in _by_collective(given).items():
-        branch = tree.get(f"collective={_MPICH_NAMES.get(collective, collective)}")
+        branch = tree.get(f"collective={_theirs(collective)}")
         if branch is None:
             members[0].lost.append(f"{collective}: MPICH does not select for it")
         else:

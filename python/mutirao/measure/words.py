@@ -47,23 +47,15 @@ def add_settling(parser) -> None:
                         help=f"{when}: the same in seconds; default: {_SETTLE_S:g}")
 
 
-@dataclass(frozen=True)
-class Settling:
-    """How long the free choice has before it is measured, and how often."""
-
-    calls: int
-    ms: int
-    rounds: int
-
-
-def settling_of(arguments) -> Settling:
+def settling_of(arguments) -> tuple[dict[str, int], int]:
+    """How long the free choice has before it is measured, as fields of a workload, and in how many rounds."""
     check_range("--rounds", arguments.rounds, 1, _MOST_OF_SETTLING)
     check_range("--settle-calls", arguments.settle_calls, 0, _MOST_OF_SETTLING)
     check_range("--settle-s", arguments.settle_s, 0, _MOST_OF_SETTLING)
     calls = _SETTLE_CALLS if arguments.settle_calls is None else arguments.settle_calls
     settle_s = _SETTLE_S if arguments.settle_s is None else arguments.settle_s
     rounds = LEAST_SAMPLES if arguments.rounds is None else arguments.rounds
-    return Settling(calls, round(settle_s * 1000), rounds)
+    return {"settle_calls": calls, "settle_ms": round(settle_s * 1000)}, rounds
 
 
 @dataclass(frozen=True)
@@ -101,8 +93,11 @@ def place_of(arguments) -> Place:
     return Place(mpis, ranks, network, arguments.tcp or TCP_PROFILES[0])
 
 
-def check_counts(arguments, *names: str) -> None:
-    for name in names:
+def check_counts(arguments, **defaults: int | None) -> None:
+    """What was not asked for is the default from now on."""
+    for name, default in defaults.items():
+        if getattr(arguments, name) is None:
+            setattr(arguments, name, default)
         check_range(f"--{name.replace('_', '-')}", getattr(arguments, name), 1, _MOST_REPEATED)
 
 

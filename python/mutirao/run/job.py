@@ -22,7 +22,7 @@ from mutirao.run.launch import CompletedRun, launch
 from mutirao.run.launchers import AS_ROOT, launching
 from mutirao.run.mpis import Mpi, find_mpi
 from mutirao.run.program_mpi import check_linked, mpi_of
-from mutirao.run.user_settings import add_settings, check_files_named, gather_settings, with_whole_paths
+from mutirao.run.user_settings import add_settings, gather_settings, with_files
 
 
 def add_arguments(parser) -> None:
@@ -112,11 +112,10 @@ def job_of(arguments, summary: bool) -> Job:
     argv = _program(words, arguments.command)
     _check_about_labs(arguments)
     network = load_network(arguments.lab) if arguments.lab and arguments.lab not in lab_names() else None
-    settings = {"summary": "on" if summary else "off",
-                **with_whole_paths(gather_settings(arguments.assignments))}
+    settings = {"summary": "on" if summary else "off", **gather_settings(arguments.assignments)}
     if arguments.report:
-        settings["report"] = os.path.abspath(arguments.report)
-    check_files_named(settings)
+        settings["report"] = str(arguments.report)
+    settings = with_files(settings)
     mpi = find_mpi(arguments.mpi) if arguments.mpi else mpi_of(argv[0])
     if arguments.mpi:
         check_linked(argv[0], mpi)

@@ -17,7 +17,6 @@ from mutirao.base.errors import Failure
 from mutirao.base.paths import PRELOAD, job_folder, preloadable
 from mutirao.lab.lab import CONTROL_HOST, Lab
 from mutirao.lab.network import spread
-from mutirao.run.launch_styles import LabPlace
 from mutirao.run.mpis import Mpi
 from mutirao.run.processes import Finished, argv_ending_with_us, new_mark, run_marked
 
@@ -81,7 +80,8 @@ def _lab_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool, variab
     hostfile = folder / "hosts"
     hostfile.write_text("".join(style.hostfile_line.format(host=host.name, slots=slots) + "\n"
                                 for host, slots in zip(lab.hosts, spread(ranks, len(lab.hosts)))))
-    place = LabPlace(str(lab.agent), lab.interface, lab.control.name, hostfile)
+    place = {"agent": str(lab.agent), "interface": lab.interface, "control": lab.control.name,
+             "hostfile": str(hostfile)}
     preloads = [*([] if native else [PRELOAD]), *([lab.calm_library] if calm else [])]
     variables = {**variables, **style.lab_environment(place), **lab.environment()}
     return [str(mpi.launcher), *style.lab(ranks, place), *_with_environment(variables, preloads), *argv]

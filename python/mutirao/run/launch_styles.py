@@ -1,22 +1,14 @@
 """How each MPI library's launcher is told what all of them can do, on this host and in the lab."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-
-
-@dataclass(frozen=True)
-class LabPlace:
-    """What a launcher must be told of the lab."""
-
-    agent: str  # runs a command on a host, called like ssh
-    interface: str
-    control: str  # the host that the launcher runs on
-    hostfile: Path
 
 
 @dataclass(frozen=True)
 class LaunchStyle:
-    """How one launcher is told what all of them can do. In the lab words and variables name what LabPlace holds."""
+    """How one launcher is told what all of them can do. What is for the lab names the place there: the `agent`, which
+    runs a command on a host and is called like ssh, the `interface`, the host `control`, which the launcher runs on,
+    and the `hostfile`."""
 
     local_words: str
     lab_words: str
@@ -27,15 +19,11 @@ class LaunchStyle:
     def local(self, ranks: int) -> list[str]:
         return [*self.local_words.split(), "-n", str(ranks)]
 
-    def lab(self, ranks: int, place: LabPlace) -> list[str]:
-        return [*_filled(self.lab_words, place), "-n", str(ranks)]
+    def lab(self, ranks: int, place: Mapping[str, str]) -> list[str]:
+        return [*(word.format_map(place) for word in self.lab_words.split()), "-n", str(ranks)]
 
-    def lab_environment(self, place: LabPlace) -> dict[str, str]:
-        return dict(each.split("=", 1) for each in _filled(self.lab_variables, place))
-
-
-def _filled(words: str, place: LabPlace) -> list[str]:
-    return [word.format(**vars(place)) for word in words.split()]
+    def lab_environment(self, place: Mapping[str, str]) -> dict[str, str]:
+        return dict(word.format_map(place).split("=", 1) for word in self.lab_variables.split())
 
 
 def _open_mpi(agent_words: str) -> LaunchStyle:

@@ -219,6 +219,7 @@ def _version_in(headers: Sequence[Path]) -> tuple[str, str] | None:
     return next(filter(None, (_version_said(text, _VERSION_PATTERNS) for text in texts)), None)
 
 
+@cache
 def _ask_wrapper(wrapper: Path) -> tuple[list[Path], list[Path]]:
     """The header and library folders that a compiler wrapper adds."""
     # Open MPI 5 tells its ranks its own folder, with which another Open MPI's wrapper fails: a container's.
@@ -242,24 +243,18 @@ def _library_in(folders: Iterable[Path], names: Sequence[str]) -> Path | None:
 
 
 def _find(known: KnownMpi) -> Mpi | None:
-    if known.environment:
-        prefix = ENVIRONMENTS / known.environment
-        wrapper, launcher = prefix / "bin" / known.wrapper, prefix / "bin" / known.launcher
-        headers, libraries = [prefix / "include"], [prefix / "lib"]
-        if not (wrapper.is_file() and launcher.is_file()):
-            return None
-    else:
-        found = [shutil.which(program) for program in (known.wrapper, known.launcher)]
-        if None in found:
-            return None
-        wrapper, launcher = Path(found[0]), Path(found[1])
-        headers, libraries = _ask_wrapper(wrapper)
+    folder = ENVIRONMENTS / known.environment / "bin" if known.environment else None
+    wrapper, launcher = (shutil.which(program, path=folder) for program in (known.wrapper, known.launcher))
+    if wrapper is None or launcher is None:
+        return None
+    headers, libraries = (_ask_wrapper(Path(wrapper)) if folder is None
+                          else ([folder.parent / "include"], [folder.parent / "lib"]))
     # Debian's link for developers leads out of its folder; the wheels have a linker script there.
     library = _library_in(libraries, (known.soname, known.library))
     said = _version_in([folder / "mpi.h" for folder in headers])
     if library is None or said is None or said[1].split(".")[0] != known.major:
         return None
-    return Mpi(known, said[1], wrapper, launcher, library)
+    return Mpi(known, said[1], Path(wrapper), Path(launcher), library)
 
 
 def _style_of(title: str, version: str) -> LaunchStyle:

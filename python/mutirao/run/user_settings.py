@@ -49,21 +49,14 @@ def add_settings(parser, but: str = "") -> None:
                         help=f"a setting (mutirao show settings lists them){but}")
 
 
-def files_named(settings: Mapping[str, str]) -> dict[str, str]:
-    """By the settings that name a file, where they do."""
-    return {name: settings[name] for name in _FILES
-            if settings.get(name) and (name, settings[name]) not in _NO_FILES}
-
-
-def with_whole_paths(settings: Mapping[str, str]) -> dict[str, str]:
-    """Ranks may start in another folder."""
-    return {**settings, **{name: os.path.abspath(file) for name, file in files_named(settings).items()}}
-
-
-def check_files_named(settings: Mapping[str, str]) -> None:
-    """Before a job runs that could write them only at its end."""
-    for name, file in files_named(settings).items():
+def with_files(settings: Mapping[str, str]) -> dict[str, str]:
+    """With whole paths, since ranks may start in another folder; of files that can be written, before a job runs that
+    would do so only at its end."""
+    files = {name: os.path.abspath(settings[name]) for name in _FILES
+             if settings.get(name) and (name, settings[name]) not in _NO_FILES}
+    for name, file in files.items():
         check_writable(name, Path(file))
+    return {**settings, **files}
 
 
 def checked_settings(assignments: Sequence[str]) -> dict[str, str]:

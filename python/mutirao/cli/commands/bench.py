@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Sequence
 
 from mutirao.base.errors import Failure, UsageError, check_range
-from mutirao.base.output import print_json, tell
+from mutirao.base.output import tell
 from mutirao.base.progress import steps
 from mutirao.base.tables import BEST, BOUND, text_table
 from mutirao.base.units import counted, ms, ratio
@@ -13,7 +13,6 @@ from mutirao.catalogue.collectives import COLLECTIVES, Collective
 from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE, best_table, bests_to_dict, predict_all
 from mutirao.lab.named_networks import load_network
 from mutirao.measure.choice import CHOICE_REPEAT, add_choice, run_choice
-from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.measure.guidelines import DEFAULT_BYTES as GUIDELINES_BYTES
 from mutirao.measure.guidelines import add_guidelines, run_guidelines
 from mutirao.measure.measure import Contender, Measurement, Point, Workload, campaign_in
@@ -88,6 +87,8 @@ def run(arguments) -> int:
     named = COLLECTIVES if _ALL in arguments.collectives else dict.fromkeys(arguments.collectives)
     collectives = [COLLECTIVES[name] for name in named]
     if arguments.way:
+        if arguments.only and len(collectives) > 1:
+            raise UsageError("--only names algorithms of one collective, not of several")
         ways = {"--predicted": _run_predicted, "--choice": run_choice, "--guidelines": run_guidelines}
         return ways[arguments.way](arguments, collectives)
     if len(collectives) > 1:
@@ -106,37 +107,29 @@ def _check_options(arguments) -> None:
 
 def _run_side_by_side(arguments, collective: Collective) -> int:
     place = place_of(arguments)
-    arguments.repeat = REPEAT if arguments.repeat is None else arguments.repeat
-    arguments.consecutive = 1 if arguments.consecutive is None else arguments.consecutive
-    check_counts(arguments, "repeat", "consecutive")
+    check_counts(arguments, repeat=REPEAT, consecutive=1)
     check_range("--pause-s", arguments.pause_s, 0, _MOST_PAUSE_S)
     workload = Workload(lengths_of(arguments, collective),
                         roots_of(arguments, collective, place.ranks, place.network),
                         (arguments.consecutive,), arguments.repeat, pause_ms=round((arguments.pause_s or 0) * 1000))
     names = parse_only(arguments.only or [f"{NATIVE},{OWN_CHOICE}"], collective.name)
-    contenders = _contenders(place.mpis, names, gather_settings(arguments.assignments),
-                             collective.name)
-    circumstances = Circumstances("bench", False, [mpi.name for mpi in place.mpis])
-    with campaign_in(place, len(contenders) * workload.points) as campaign:
+    settings = gather_settings(arguments.assignments)
+    if collective.name in settings:
+        raise UsageError(f"the algorithms are named by --only, not by the setting {collective.name}")
+    contenders = [Contender.named(name, mpi, settings, collective.name) for mpi in place.mpis for name in names]
+    with campaign_in(place, "bench", len(contenders) * workload.points) as campaign:
         measurements = [done for each in contenders if (done := campaign.measure(each, workload))]
     if not measurements:
         raise Failure("nothing could be measured")
     bench = Bench(workload, measurements)
-    if arguments.json:
-        print_json({**circumstances.to_dict(), "collective": collective.name, **place.to_dict(),
-                    "repeat": workload.repeat, "pause_ms": workload.pause_ms, "measurements": bench.measured,
-                    "summary": bench.summary(), "failed": campaign.failures})
-    else:
-        bench.print()
-        print("".join(f"{line}\n" for line in busy_remarks(circumstances.to_dict())), end="")
-    return 1 if campaign.failures else 0
+    return campaign.tell(arguments.json, {
+        "collective": collective.name, **place.to_dict(), "repeat": workload.repeat, "pause_ms": workload.pause_ms,
+        "measurements": bench.measured, "summary": bench.summary(), "failed": campaign.failures}, bench.text())
 
 
 def _run_predicted(arguments, collectives: Sequence[Collective]) -> int:
     if not arguments.lab:
         raise UsageError("--predicted needs a network: --lab")
-    if arguments.only and len(collectives) > 1:
-        raise UsageError("--only names algorithms of one collective, not of several")
     network = load_network(arguments.lab)
     ranks = rank_count(arguments, network)
     several = len(collectives) > 1
@@ -159,20 +152,12 @@ def _run_predicted(arguments, collectives: Sequence[Collective]) -> int:
     return 0
 
 
-def _contenders(mpis: Sequence[Mpi], names: Sequence[str],
-                settings: dict[str, str], collective: str) -> list[Contender]:
-    if collective in settings:
-        raise UsageError(f"the algorithms are named by --only, not by the setting {collective}")
-    return [Contender(name, mpi, None if name == NATIVE else {**settings, collective: name},
-                      collective) for mpi in mpis for name in names]
-
-
 class Bench:
     """All that was measured, as JSON has it, and in groups of one MPI, length and root."""
 
     def __init__(self, workload: Workload, measurements: Sequence[Measurement]):
         self.workload = workload
-        self.measurements = measurements
+        self.of_contender = {(each.contender.mpi, each.contender.name): each for each in measurements}
         self.measured = [{**each.to_dict(), "points": [{**point.to_dict(), **self._judged(each, point)}
                                                        for point in each.points]} for each in measurements]
         self.groups = {(mpi, length, root): self._rows(mpi, length, root)
@@ -181,15 +166,15 @@ class Bench:
 
     def _judged(self, measurement: Measurement, point: Point) -> dict:
         """A point beside the native one and the prediction of the same MPI."""
-        contender, ran = measurement.contender, measurement.chosen(point.length_bytes, point.root)
-        beside = {each.contender.name: each for each in self.measurements if each.contender.mpi == contender.mpi}
+        contender, call = measurement.contender, (point.length_bytes, point.root)
+        ran = measurement.chosen(*call)
+        native, own = (self.of_contender.get((contender.mpi, name)) for name in (NATIVE, OWN_CHOICE))
         # Predictions are made where there is something to choose, and for one call at a time.
-        predicted = (beside[OWN_CHOICE].predicted_ms(point.length_bytes, point.root)
-                     if OWN_CHOICE in beside and point.consecutive == 1 else {})
+        predicted = own.predicted_ms(*call) if own and point.consecutive == 1 else {}
         predicted_ms = predicted.get(NATIVE if contender.native else ran)
-        compared = NATIVE in beside and not _ran_natively(contender.name, ran)  # else that would be noise
+        compared = native and not _ran_natively(contender.name, ran)  # else that would be noise
         return {"ran": ran, "predicted_ms": predicted_ms,
-                "to_native": point.median_ms / beside[NATIVE].point(*point.key).median_ms if compared else None,
+                "to_native": point.median_ms / native.point(*call).median_ms if compared else None,
                 "error": None if predicted_ms is None else predicted_ms / point.median_ms - 1}
 
     def _rows(self, mpi: Mpi, length: int, root: int) -> list[dict]:
@@ -214,24 +199,23 @@ class Bench:
         return groups
 
     def _title(self, length: int, root: int) -> str:
-        collective = COLLECTIVES[self.measurements[0].contender.collective]
+        collective = COLLECTIVES[next(iter(self.of_contender.values())).contender.collective]
         count = self.workload.consecutive[0]
         if count > 1 or not collective.has_length:
             return collective.calls(length, root, count)
         return collective.call(length, root)
 
-    def print(self) -> None:
+    def text(self) -> str:
         several_mpis = len({mpi for mpi, _, _ in self.groups}) > 1
-        for (mpi, length, root), rows in self.groups.items():
-            title = self._title(length, root)
-            print(_table(rows, f"{title}, {mpi.title}" if several_mpis else title) + "\n")
-        groups = self.summary()
-        if groups:
+        parts = [_table(rows, self._title(length, root) + (f", {mpi.title}" if several_mpis else ""))
+                 for (mpi, length, root), rows in self.groups.items()]
+        if groups := self.summary():
             hits = sum(group["among_two_fastest"] for group in groups)
             errors = [error for group in groups for error in group["errors"]]
-            print(f"Predicted best among the two fastest (to 1%): {hits} of {len(groups)}.\n"
-                  f"Median error of prediction: {statistics.median(errors):.1%}"
-                  f" ({counted(len(errors), 'prediction')}).")
+            parts.append(f"Predicted best among the two fastest (to 1%): {hits} of {len(groups)}.\n"
+                         f"Median error of prediction: {statistics.median(errors):.1%}"
+                         f" ({counted(len(errors), 'prediction')}).")
+        return "\n\n".join(parts)
 
 
 _COLUMNS = ("in ms", "median", "spread", "x bound", "x native", "predicted", "error")

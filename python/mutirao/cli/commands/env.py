@@ -11,7 +11,7 @@ from mutirao.run.launch import PREFIX, preloaded
 from mutirao.run.launch_styles import is_open_mpi
 from mutirao.run.launchers import in_slurm
 from mutirao.run.mpis import Mpi, default_mpi, find_mpi
-from mutirao.run.user_settings import add_settings, check_files_named, gather_settings, with_whole_paths
+from mutirao.run.user_settings import add_settings, gather_settings, with_files
 
 _OPEN_MPI_LIST = "OMPI_MCA_mca_base_env_list"
 
@@ -28,8 +28,7 @@ def run(arguments) -> int:
     mpi = find_mpi(arguments.mpi) if arguments.mpi else default_mpi()
     if not mpi.built:
         raise Failure(mpi.missing)
-    settings = with_whole_paths(gather_settings(arguments.assignments))
-    check_files_named(settings)
+    settings = with_files(gather_settings(arguments.assignments))
     variables = {PREFIX + name.upper(): value for name, value in settings.items()} | preloaded([PRELOAD])
     variables |= _what_takes_along(variables, mpi)
     if arguments.json:

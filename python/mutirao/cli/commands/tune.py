@@ -5,31 +5,29 @@ since one job's placement and pages are one sample only; jobs take turns in a ra
 one time on all ranks; medians with intervals by order statistics, and no mean.
 """
 
-import math
 import random
 import statistics
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError, check_range, unknown
 from mutirao.base.output import note, print_json
-from mutirao.base.progress import Steps, steps
+from mutirao.base.progress import steps
 from mutirao.base.tables import print_table
 from mutirao.base.units import counted, duration, ratio
 from mutirao.base.user_files import check_writable
-from mutirao.catalogue import core_tool
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE, predict_all
-from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork, spread
 from mutirao.measure import profile
-from mutirao.measure.circumstances import Circumstances, busy_remarks
+from mutirao.measure.arms import ONE_HOST, arms_for
+from mutirao.measure.circumstances import busy_remarks
 from mutirao.measure.intervals import median_interval
-from mutirao.measure.measure import Contender, Measurement, Point, Workload, check_taken_part, measure
+from mutirao.measure.measure import Campaign, Contender, Point, Workload, campaign_in
 from mutirao.measure.profile import Row
-from mutirao.measure.words import Place, add_place, parse_roots, parse_sizes, place_of
+from mutirao.measure.words import Place, add_place, lengths_of, place_of, roots_of
 from mutirao.run.mpis import Mpi
 from mutirao.run.user_settings import add_settings, gather_settings
 
@@ -57,13 +55,15 @@ class Cell:
 @dataclass(frozen=True)
 class Wanted:
     mpi: Mpi
-    ranks: int
-    lab: Lab | None
     settings: Mapping[str, str]
     cells: Sequence[Cell]
     buffers: Sequence[str]  # warm, cold
     jobs: int  # of each candidate
     factor: float  # candidates that are predicted to take more than so many times the best are left out
+
+    def contender(self, collective: str, candidate: str) -> Contender:
+        # The profile that is tuned must not grow by the same calls a second time.
+        return Contender.named(candidate, self.mpi, {**self.settings, "profile": "off"}, collective)
 
 
 @dataclass(frozen=True)
@@ -75,20 +75,28 @@ class Job:
     cells: tuple[Cell, ...]
     buffers: str
 
-    @property
-    def title(self) -> str:
-        return f"{self.collective}/{self.candidate}, {self.buffers} buffers"
-
 
 @dataclass(frozen=True)
 class Survey:
     """What must be known before candidates are measured."""
 
     mpi: str  # as the library calls itself
+    ranks: int
     network: HostNetwork | None  # as it was measured; None: one host
     predicted_ms: Mapping[Cell, Mapping[str, float]]
     job_s: float  # that a job takes, whatever it measures
     hosts: int = 1
+
+    def workloads(self, job: "Job") -> list[Workload]:
+        return [Workload([cell.length_bytes], [cell.root], repeat=self.calls(cell), cold=job.buffers == "cold")
+                for cell in job.cells]
+
+    def row(self, cell: Cell, job: "Job", point: Point) -> Row:
+        interval = median_interval(point.completion_ms, _CONFIDENCE)
+        root = cell.root if COLLECTIVES[cell.collective].rooted else -1
+        return Row(self.ranks, self.hosts, max(spread(self.ranks, self.hosts)), cell.collective, root, 1,
+                   cell.length_bytes, job.buffers, "tuned", job.candidate, interval.low * 1000,
+                   interval.median * 1000, interval.high * 1000, len(point.completion_ms), time.time())
 
     def calls(self, cell: Cell) -> int:
         least_ms = min(self.predicted_ms[cell].values(), default=0.0)
@@ -100,112 +108,58 @@ class Survey:
                                 * (self.calls(cell) + 1) * _TRIPS_AROUND for cell in job.cells)
 
 
-def survey(wanted: Wanted, progress: Steps) -> Survey:
+def survey(wanted: Wanted, campaign: Campaign) -> Survey:
     """One job in which mutirao chooses: that measures the network, on which the rest is predicted."""
     first = min(wanted.cells, key=lambda cell: cell.length_bytes)
-    progress.begin("measuring the network")
-    found = _measure(wanted, first.collective, OWN_CHOICE, [first], "warm", [1])
+    found = campaign.measure(wanted.contender(first.collective, OWN_CHOICE),
+                             Workload([first.length_bytes], [first.root], repeat=1),
+                             when="measuring the network", needed=True)
     if found.report is None:
         raise Failure("mutirao left no report: nothing can be tuned")
-    progress.advance()
-    network = _network_of(found.communicator)
     predicted: dict[Cell, dict[str, float]] = {}
     for cell in wanted.cells:
-        progress.begin(f"predicting {cell.collective}")
+        campaign.progress.begin(f"predicting {cell.collective}")
         # Of a lab it is known how much its links carry.
-        predicted[cell] = _predicted_ms(wanted, cell, wanted.lab.network if wanted.lab else network)
-        progress.advance()
+        predicted[cell] = _predicted_ms(cell, campaign.ranks, campaign.lab.network if campaign.lab else found.network)
+        campaign.progress.advance()
     hosts = (found.communicator or {}).get("hosts", 1)
-    return Survey(found.report["mpi"], network, predicted, found.seconds, hosts)
+    return Survey(found.report["mpi"], campaign.ranks, found.network, predicted, found.seconds, hosts)
 
 
-def _predicted_ms(wanted: Wanted, cell: Cell, network: HostNetwork | None) -> dict[str, float]:
+def _predicted_ms(cell: Cell, ranks: int, network: HostNetwork | None) -> dict[str, float]:
     if network is None:
         return {}
-    predictions = predict_all(COLLECTIVES[cell.collective], network, wanted.ranks,
-                              [cell.length_bytes], [cell.root], [])
-    return {name: time_ms for name, time_ms in predictions[0].predicted_ms.items()
-            if time_ms is not None}
-
-
-def _network_of(communicator: dict | None) -> HostNetwork | None:
-    """Latencies that could not be measured are of links that let nothing through."""
-    matrix = (communicator or {}).get("latency_us")
-    if not matrix or len(matrix) < 2:
-        return None
-    hosts = [str(host) for host in range(len(matrix))]
-    return HostNetwork(hosts, hosts, [[math.inf if us is None else us for us in row]
-                                      for row in matrix])
+    [prediction] = predict_all(COLLECTIVES[cell.collective], network, ranks, [cell.length_bytes], [cell.root], [])
+    return {name: time_ms for name, time_ms in prediction.predicted_ms.items() if time_ms is not None}
 
 
 def plan(wanted: Wanted, surveyed: Survey) -> list[Job]:
     """One job of each candidate; native is measured wherever anything is."""
     cells_of: dict[tuple[str, str], list[Cell]] = {}
     for cell in wanted.cells:
-        for name in (NATIVE, *_worth_trying(cell, surveyed.predicted_ms[cell], wanted.factor)):
+        for name in (NATIVE, *_worth_trying(cell, surveyed, wanted.factor)):
             cells_of.setdefault((cell.collective, name), []).append(cell)
     return [Job(collective, name, tuple(cells), buffers) for buffers in wanted.buffers
             for (collective, name), cells in cells_of.items()]
 
 
-def _worth_trying(cell: Cell, predicted_ms: Mapping[str, float], factor: float) -> list[str]:
+def _worth_trying(cell: Cell, surveyed: Survey, factor: float) -> list[str]:
     """Where nothing is predicted, as on one host, everything."""
+    predicted_ms = surveyed.predicted_ms[cell]
     if not predicted_ms:
-        return _all_candidates(cell.collective)
+        return arms_for(cell.collective, ONE_HOST, surveyed.ranks, cell.length_bytes, cell.root)
     least_ms = min(predicted_ms.values())
     return [name for name, time_ms in predicted_ms.items()
             if name != NATIVE and time_ms <= factor * least_ms]
 
 
-def _all_candidates(collective: str) -> list[str]:
-    """On one host: of algorithms between hosts only what goes on inside matters."""
-    names: list[str] = []
-    for row in core_tool.algorithms(collective):
-        if row["native"] or row["trees"]:
-            continue
-        if row["insides"]:
-            names += [f"{row['name']}:inside={inside}" for inside in row["insides"]] * (not names)
-        else:
-            names += row["candidates"]
-    return names
-
-
-def _measure(wanted: Wanted, collective: str, candidate: str, cells: Sequence[Cell], buffers: str,
-             calls: Sequence[int]) -> Measurement:
-    # The profile that is tuned must not grow by the same calls a second time.
-    settings = None if candidate == NATIVE else {**wanted.settings, "profile": "off",
-                                                 collective: candidate}
-    contender = Contender(candidate, wanted.mpi, settings, collective)
-    workloads = [Workload([cell.length_bytes], [cell.root], repeat=repeat, cold=buffers == "cold")
-                 for cell, repeat in zip(cells, calls, strict=True)]
-    return measure(contender, workloads, wanted.ranks, wanted.lab)
-
-
-def run_job(wanted: Wanted, surveyed: Survey, job: Job) -> Iterator[Row]:
-    """Failure where something else ran than the candidate."""
-    found = _measure(wanted, job.collective, job.candidate, job.cells, job.buffers,
-                     [surveyed.calls(cell) for cell in job.cells])
-    check_taken_part(found)
-    for cell, point in zip(job.cells, found.points, strict=True):
-        yield _row(wanted.ranks, surveyed.hosts, cell, job, point)
-
-
-def _row(ranks: int, hosts: int, cell: Cell, job: Job, point: Point) -> Row:
-    interval = median_interval(point.completion_ms, _CONFIDENCE)
-    root = cell.root if COLLECTIVES[cell.collective].rooted else -1
-    return Row(ranks, hosts, max(spread(ranks, hosts)), cell.collective, root, 1, cell.length_bytes,
-               job.buffers, "tuned", job.candidate, interval.low * 1000, interval.median * 1000,
-               interval.high * 1000, len(point.completion_ms), time.time())
-
-
-def done_before(path: Path, wanted: Wanted, surveyed: Survey, since_s: float
-                ) -> dict[tuple[Cell, str, str], int]:
+def done_before(path: Path, surveyed: Survey, since_s: float) -> dict[tuple[Cell, str, str], int]:
     """Jobs that an earlier start has behind it: by cell, candidate and buffers."""
     number = profile.find_fabric(path, surveyed.network)
     done: dict[tuple[Cell, str, str], int] = {}
     for fabric, mpi, row in profile.read(path).rows if number else ():
         same = (fabric.id, mpi, row.ranks, row.hosts, row.origin) == (
-            number, surveyed.mpi, wanted.ranks, surveyed.hosts, "tuned")
+            number, surveyed.mpi, surveyed.ranks, surveyed.hosts, "tuned")
         if same and row.measured_s >= since_s:
             cell = Cell(row.collective, row.length_bytes, max(row.root, 0))
             if cell in surveyed.predicted_ms:
@@ -220,8 +174,8 @@ class Tuning:
     def __init__(self, wanted: Wanted, surveyed: Survey, path: Path, since_s: float):
         self.wanted, self.surveyed, self.path = wanted, surveyed, path
         self.jobs = plan(wanted, surveyed)
-        self.done = done_before(path, wanted, surveyed, since_s)
-        self.refused: dict[Job, str] = {}
+        self.done = done_before(path, surveyed, since_s)
+        self.refused: set[Job] = set()
 
     def left(self, job: Job) -> int:
         return max(self.wanted.jobs - self.done.get((cell, job.candidate, job.buffers), 0)
@@ -231,7 +185,11 @@ class Tuning:
     def jobs_left(self) -> int:
         return sum(self.left(job) for job in self.jobs if job not in self.refused)
 
-    def run(self, deadline_s: float, progress: Steps, random_: random.Random) -> None:
+    @property
+    def points_left(self) -> int:
+        return sum(self.left(job) * len(job.cells) for job in self.jobs)
+
+    def run(self, deadline_s: float, campaign: Campaign, random_: random.Random) -> None:
         """Native begins: without it nothing compares."""
         while turn := self._turn(random_):
             fitting = [job for job in turn
@@ -240,9 +198,7 @@ class Tuning:
                 return
             for job in fitting:
                 if time.monotonic() + self.surveyed.estimate_s(job) <= deadline_s:
-                    progress.begin(job.title)
-                    self._run(job, progress)
-                    progress.advance()
+                    self._run(job, campaign)
 
     def _turn(self, random_: random.Random) -> list[Job]:
         """Those that have run the fewest times; of the first turn, which the budget may cut short, the most
@@ -261,25 +217,25 @@ class Tuning:
                   if job.candidate in (times := self.surveyed.predicted_ms[cell])]
         return min((order.index(job.candidate) for order in orders), default=0)
 
-    def _run(self, job: Job, progress: Steps) -> None:
-        try:
-            rows = list(run_job(self.wanted, self.surveyed, job))
-        except Failure as failure:
-            self.refused[job] = str(failure)
-            progress.say(f"left out: {failure}")
+    def _run(self, job: Job, campaign: Campaign) -> None:
+        found = campaign.measure(self.wanted.contender(job.collective, job.candidate), *self.surveyed.workloads(job),
+                                 when=f"{job.collective}, {job.buffers} buffers", forced=True)
+        if found is None:
+            self.refused.add(job)
             return
+        rows = [self.surveyed.row(cell, job, point) for cell, point in zip(job.cells, found.points, strict=True)]
         profile.remember(self.path, self.surveyed.mpi, rows, self.surveyed.network)
         for cell in job.cells:
             key = (cell, job.candidate, job.buffers)
             self.done[key] = self.done.get(key, 0) + 1
 
 
-def fastest(found: profile.Profile, number: int, wanted: Wanted, mpi: str) -> list[dict]:
+def fastest(found: profile.Profile, number: int, wanted: Wanted, surveyed: Survey) -> list[dict]:
     """Of each kind of call that was asked for: the candidate, its time, and native's."""
     rows = []
     for call in found.calls:
         cell = Cell(call.collective, call.length_bytes, max(call.root, 0))
-        if (call.fabric.id, call.mpi, call.ranks) == (number, mpi, wanted.ranks) and (
+        if (call.fabric.id, call.mpi, call.ranks) == (number, surveyed.mpi, surveyed.ranks) and (
                 cell in wanted.cells and call.buffers in wanted.buffers):
             medians = found.medians_us(call)
             name = next(iter(medians))
@@ -337,19 +293,18 @@ def run(arguments) -> int:
     [mpi] = place.mpis
     cells = _cells(arguments, place)
     buffers = ("warm", "cold") if arguments.buffers == "both" else (arguments.buffers,)
-    for line in busy_remarks(Circumstances("tune", False, [mpi.name]).to_dict()):
-        note(line)
-    with place.up() as lab:
-        wanted = Wanted(mpi, place.ranks, lab, settings, cells, buffers, arguments.jobs, arguments.factor)
-        with steps(1 + len(cells)) as progress:
-            surveyed = survey(wanted, progress)
+    wanted = Wanted(mpi, settings, cells, buffers, arguments.jobs, arguments.factor)
+    with campaign_in(place, "tune", 1 + len(cells)) as campaign:
+        for line in busy_remarks(campaign.circumstances.to_dict()):
+            note(line)
+        surveyed = survey(wanted, campaign)
         since_s = began_s if arguments.again else began_s - _DAY_S
         tuning = Tuning(wanted, surveyed, path, since_s)
         if already := arguments.jobs * len(tuning.jobs) - tuning.jobs_left:
             note(f"{counted(already, 'job')} of an earlier start need not run again")
-        with steps(tuning.jobs_left) as progress:
-            tuning.run(begin_s + arguments.budget, progress, random.Random())
-    return _tell(arguments, tuning)
+        with steps(tuning.points_left) as campaign.progress:
+            tuning.run(begin_s + arguments.budget, campaign, random.Random())
+    return _tell(arguments, tuning, campaign.failures)
 
 
 def _check(arguments, settings: dict[str, str]) -> None:
@@ -363,25 +318,23 @@ def _check(arguments, settings: dict[str, str]) -> None:
 
 
 def _cells(arguments, place: Place) -> list[Cell]:
-    lengths = parse_sizes(arguments.bytes)
-    roots = parse_roots(arguments.roots, place.ranks, place.network)
     rows = [COLLECTIVES[name] for name in dict.fromkeys(arguments.collective.split(","))]
     return [Cell(row.name, length, root) for row in rows
-            for length in (lengths if row.has_length else [0])
-            for root in (roots if row.rooted else [0])]
+            for length in lengths_of(arguments, row, one_of_several=True)
+            for root in roots_of(arguments, row, place.ranks, place.network, one_of_several=True)]
 
 
-def _tell(arguments, tuning: Tuning) -> int:
+def _tell(arguments, tuning: Tuning, failures: Sequence[dict]) -> int:
     wanted, surveyed = tuning.wanted, tuning.surveyed
     number = profile.find_fabric(tuning.path, surveyed.network)
     if not number:
         raise Failure("nothing could be measured within the budget")
-    rows = fastest(profile.read(tuning.path), number, wanted, surveyed.mpi)
+    rows = fastest(profile.read(tuning.path), number, wanted, surveyed)
     left = tuning.jobs_left
     if arguments.json:
-        print_json({"profile": str(tuning.path), "fabric": number, "mpi": surveyed.mpi,
-                    "jobs_left": left, "gain": gain(rows), "refused": list(tuning.refused.values()),
-                    "calls": rows})
+        refused = [f"{each['collective']}/{each['name']}: {each['reason']}" for each in failures]
+        print_json({"profile": str(tuning.path), "fabric": number, "mpi": surveyed.mpi, "jobs_left": left,
+                    "gain": gain(rows), "refused": refused, "calls": rows})
         return 0
     _print(rows)
     if left:
