@@ -19,62 +19,37 @@ namespace {
 /// Parameters::radix other hosts, so that with m ranks a host it reaches radix times m. One rank of a host is reached
 /// from outside, and passes it on inside by a binomial tree before it serves others. Takes time for the rank's own
 /// place.
-class LocalityTree {
-  public:
-    explicit LocalityTree(const Request& request)
-        : placement_(given_placement(request)), root_(request.root), radix_(request.parameters.radix),
-          working_(fewest_ranks_of_a_host(placement_)) {}
+TreePlace locality_place(const Request& request) {
+    const Placement& placement = given_placement(request);
+    const int hosts = placement.host_count(), host = placement.host_of(request.rank);
+    const int root_host = placement.host_of(request.root);
+    const int radix = request.parameters.radix, working = fewest_ranks_of_a_host(placement);
+    // Both counted from where the message comes from: the root's host, the rank that is reached from outside.
+    const auto rank_at = [&](long long its_host, int position) {
+        const int real = real_rank(static_cast<int>(its_host), root_host, hosts);
+        return placement.beside(placement.leader(real, request.root), position);
+    };
+    const long long own = virtual_rank(host, root_host, hosts);
+    const int size = static_cast<int>(placement.ranks_of(host).size());
+    const int position = virtual_rank(placement.position_of(request.rank), placement.position_of(rank_at(own, 0)), size);
 
-    TreePlace place(int rank) const {
-        const int host = placement_.host_of(rank);
-        const int position = position_of(rank);
-        TreePlace place = k_nomial_place(position, ranks_on(host), 2);
-        if (place.parent >= 0) place.parent = rank_at(host, place.parent);
-        for (int& child : place.children) child = rank_at(host, child);
-
-        const long long own = counted(host);
-        const long long served = static_cast<long long>(working_) * radix_;
-        for (long long having = 1; having < hosts(); having *= served + 1) {
-            if (own >= having && own < having * (served + 1) && position == 0) {
-                const long long turn = own / having - 1;
-                place.parent = rank_at(real(own % having), static_cast<int>(turn / radix_));
-            }
-            if (own >= having || position >= working_) continue;
-            for (int i = 1; i <= radix_; ++i) {
-                const long long other = own + having * (position * radix_ + i);
-                if (other < hosts()) place.children.push_back(rank_at(real(other), 0));
-            }
+    TreePlace place = k_nomial_place(position, size, 2);
+    if (place.parent >= 0) place.parent = rank_at(own, place.parent);
+    for (int& child : place.children) child = rank_at(own, child);
+    const long long served = static_cast<long long>(working) * radix;
+    for (long long having = 1; having < hosts; having *= served + 1) {
+        if (own >= having && own < having * (served + 1) && position == 0) {
+            const long long turn = own / having - 1;
+            place.parent = rank_at(own % having, static_cast<int>(turn / radix));
         }
-        return place;
+        if (own >= having || position >= working) continue;
+        for (int i = 1; i <= radix; ++i) {
+            const long long other = own + having * (position * radix + i);
+            if (other < hosts) place.children.push_back(rank_at(other, 0));
+        }
     }
-
-  private:
-    int hosts() const { return placement_.host_count(); }
-    int ranks_on(int host) const { return static_cast<int>(placement_.ranks_of(host).size()); }
-    /// From the root's host on.
-    int counted(int host) const {
-        return (host - placement_.host_of(root_) + hosts()) % hosts();
-    }
-    int real(long long host) const {
-        return static_cast<int>((host + placement_.host_of(root_)) % hosts());
-    }
-    /// From the rank on that is reached from outside.
-    int position_of(int rank) const {
-        const int host = placement_.host_of(rank);
-        const int first = placement_.position_of(placement_.leader(host, root_));
-        return virtual_rank(placement_.position_of(rank), first, ranks_on(host));
-    }
-    int rank_at(int host, int position) const {
-        const int first = placement_.position_of(placement_.leader(host, root_));
-        const auto real_position = real_rank(position, first, ranks_on(host));
-        return placement_.ranks_of(host)[static_cast<std::size_t>(real_position)];
-    }
-
-    const Placement& placement_;
-    int root_;
-    int radix_;
-    int working_;  ///< ranks of each host that serve others
-};
+    return place;
+}
 
 }  // namespace
 
@@ -86,7 +61,7 @@ namespace broadcast {
 // Cost, H hosts of at least m ranks, radix k, n bytes: depth ceil(log_(km+1) H) over the network, of up to k
 // messages one after the other, with ceil(log2 m) inside before each; a host sends up to k m n bytes a round.
 static Schedule locality_tree(const Request& request) {
-    return over_place(request, LocalityTree(request).place(request.rank));
+    return over_place(request, locality_place(request));
 }
 
 Algorithm locality_tree() {
@@ -110,7 +85,7 @@ Schedule k_nomial(const Request& request);
 // as many more as it has children inside.
 static Schedule locality_tree(const Request& request) {
     Dataflow flow;
-    pass_up(request, mirrored(LocalityTree(request).place(request.rank)),
+    pass_up(request, mirrored(locality_place(request)),
             whole_message(flow, request, request.rank == request.root));
     return std::move(flow).take();
 }
@@ -133,17 +108,11 @@ namespace {
 class HostByHost {
   public:
     HostByHost(const Placement& placement, const Request& request)
-        : in_output_(blocks_of(request)), here_(std::span<const std::size_t>()) {
-        for (int host = 0; host < placement.host_count(); ++host) {
-            const auto ranks = placement.ranks_of(host);
-            ranks_.insert(ranks_.end(), ranks.begin(), ranks.end());
-            first_.push_back(static_cast<int>(ranks_.size()));
-        }
+        : placement_(placement), in_output_(blocks_of(request)), here_(std::span<const std::size_t>()) {
         std::vector<std::size_t> lengths;
-        for (const int rank : ranks_) lengths.push_back(in_output_.block(rank).length_bytes);
+        for (const int rank : placement.host_by_host()) lengths.push_back(in_output_.block(rank).length_bytes);
         here_ = Blocks(lengths);
-        const bool as_numbered = std::is_sorted(ranks_.begin(), ranks_.end());
-        buffer_ = as_numbered ? Buffer::output : Buffer::scratch;
+        buffer_ = std::ranges::is_sorted(placement.host_by_host()) ? Buffer::output : Buffer::scratch;
     }
 
     Region in_output(int rank) const { return in_output_.block(rank); }
@@ -153,7 +122,7 @@ class HostByHost {
     /// Of `count` hosts from `host` on, counted round.
     std::vector<Region> of_hosts(int host, int count) const {
         std::vector<Region> regions;
-        for (const BlockRun& run : runs_of(host, count, static_cast<int>(first_.size()) - 1)) {
+        for (const BlockRun& run : runs_of(host, count, placement_.host_count())) {
             regions.push_back(here_.range(first(run.first), first(run.first + run.count), buffer_));
         }
         return regions;
@@ -161,7 +130,7 @@ class HostByHost {
     /// To their places in the output, but for the block of `rank`.
     void put_in_place(Dataflow& flow, int rank) const {
         if (buffer_ == Buffer::output) return;
-        const int count = static_cast<int>(ranks_.size());
+        const int count = placement_.rank_count();
         for (int begin = 0, end = 0; begin < count; begin = end) {
             const int to = at(begin);
             for (end = begin + 1; end < count && at(end) == to + end - begin; ++end) {
@@ -173,14 +142,13 @@ class HostByHost {
     }
 
   private:
-    int first(int host) const { return first_[static_cast<std::size_t>(host)]; }
-    int at(int index) const { return ranks_[static_cast<std::size_t>(index)]; }
+    int first(int host) const { return static_cast<int>(placement_.begin_of(host)); }
+    int at(int index) const { return placement_.host_by_host()[static_cast<std::size_t>(index)]; }
 
+    const Placement& placement_;
     Blocks in_output_;
     Blocks here_;
     Buffer buffer_;
-    std::vector<int> ranks_;
-    std::vector<int> first_ = {0};
 };
 
 class LocalityBruck {
@@ -329,14 +297,13 @@ static Schedule locality_exchange(const Request& request) {
     const bool leads = beside.front() == request.rank;
     const Region of_host{Buffer::scratch, 0, length};
     const Region of_all{Buffer::scratch, aligned(length), length * static_cast<std::size_t>(hosts)};
-    const auto itself = [](int rank) { return rank; };
 
     Schedule schedule;
     schedule.append(reduce::k_nomial({.rank = placement.position_of(request.rank),
                                       .size = static_cast<int>(beside.size()),
                                       .length_bytes = length,
                                       .unit_bytes = request.unit_bytes}),
-                    [&](int position) { return beside[static_cast<std::size_t>(position)]; },
+                    [&](int position) { return placement.beside(beside.front(), position); },
                     {.input = {Buffer::input, 0, length}, .output = of_host});
     const auto lengths = lengths_of_leaders(placement, length);
     schedule.append(allgather::locality_bruck({.rank = request.rank,
@@ -345,8 +312,8 @@ static Schedule locality_exchange(const Request& request) {
                                                .lengths = lengths,
                                                .parameters = request.parameters,
                                                .placement = &placement}),
-                    itself, {.input = {Buffer::scratch, 0, leads ? length : 0}, .output = of_all});
-    schedule.append(combine(hosts, length), itself,
+                    {}, {.input = {Buffer::scratch, 0, leads ? length : 0}, .output = of_all});
+    schedule.append(combine(hosts, length), {},
                     {.input = of_all, .output = {Buffer::output, 0, length}});
     return schedule;
 }

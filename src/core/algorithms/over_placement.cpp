@@ -32,13 +32,10 @@ Tree tree_over_ranks(const Tree& hosts, const Placement& placement, int root) {
         for (const int child : hosts.children[static_cast<std::size_t>(host)]) {
             hang(placement.leader(child, root), leader);
         }
-        const auto beside = placement.ranks_of(host);
-        const int size = static_cast<int>(beside.size());
-        const int first = placement.position_of(leader);
-        for (int position = 1; position < size; ++position) {
-            const int parent = k_nomial_place(position, size, 2).parent;
-            hang(beside[static_cast<std::size_t>(real_rank(position, first, size))],
-                 beside[static_cast<std::size_t>(real_rank(parent, first, size))]);
+        const int size = static_cast<int>(placement.ranks_of(host).size());
+        for (int distance = 1; distance < size; ++distance) {
+            const int parent = k_nomial_place(distance, size, 2).parent;
+            hang(placement.beside(leader, distance), placement.beside(leader, parent));
         }
     }
     tree.children = children;

@@ -224,8 +224,7 @@ class TwoLevelScan {
     void do_locally(StepId (Dataflow::*step)(Region, Region), Region from, Region into) {
         Dataflow flow;
         (flow.*step)({Buffer::input, 0, from.length_bytes}, {Buffer::output, 0, into.length_bytes});
-        schedule_.append(std::move(flow).take(), [](int rank) { return rank; },
-                         {.input = from, .output = into});
+        schedule_.append(std::move(flow).take(), {}, {.input = from, .output = into});
     }
     /// Of the same operands, among others.
     Request among(int rank, int size) const {

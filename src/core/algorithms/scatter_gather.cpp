@@ -75,11 +75,7 @@ class TwoLevelScatter {
     int hosts_from_root(int distance) const { return (root_host_ + distance) % placement_.host_count(); }
     /// The rank of the root's host that deals with the host at that distance; the root itself last, which has most to
     /// do.
-    int gate(int distance) const {
-        const auto ranks = placement_.ranks_of(root_host_);
-        const auto turn = static_cast<std::size_t>(placement_.position_of(request_.root) + distance);
-        return ranks[turn % ranks.size()];
-    }
+    int gate(int distance) const { return placement_.beside(request_.root, distance); }
     Region mine() const { return nth_block(Buffer::output, 0, request_.length_bytes); }
     Region block_of(int rank) const { return nth_block(Buffer::input, rank, request_.length_bytes); }
     void hand(int rank, Region block) { rank == request_.rank ? flow_.copy(block, mine()) : flow_.send(rank, block); }

@@ -63,7 +63,7 @@ namespace allreduce {
 // Cost, p ranks, n bytes, radix k: depth 2 ceil(log_k p); 2 (p - 1) messages of n bytes in all.
 static Schedule reduce_broadcast(const Request& request) {
     Schedule schedule = reduce::k_nomial(request);
-    schedule.append(broadcast::k_nomial(request), [](int rank) { return rank; });
+    schedule.append(broadcast::k_nomial(request));
     return schedule;
 }
 
@@ -87,10 +87,9 @@ static Schedule reduce_scatter(const Request& request) {
     whole.length_bytes *= static_cast<std::size_t>(request.size);
     const bool collects = request.rank == request.root;
     const Region reduced{Buffer::scratch, 0, collects ? whole.length_bytes : 0};
-    const auto as_numbered = [](int rank) { return rank; };
     Schedule schedule;
-    schedule.append(reduce::k_nomial(whole), as_numbered, {.output = reduced});
-    schedule.append(scatter::binomial(request), as_numbered, {.input = reduced});
+    schedule.append(reduce::k_nomial(whole), {}, {.output = reduced});
+    schedule.append(scatter::binomial(request), {}, {.input = reduced});
     return schedule;
 }
 
