@@ -161,7 +161,6 @@ std::optional<Tree> hang_from(const EdgeList& edges, int root, const Network& ne
 
 std::optional<Tree> shortest_path_tree(const Network& network, int root, std::size_t length_bytes,
                                        bool prefers_connected) {
-    const int host_count = network.host_count();
     const auto* const connected = prefers_connected ? network.connected.get() : nullptr;
     const auto handicap = [connected](int a, int b) {
         const bool must_connect =
@@ -173,35 +172,12 @@ std::optional<Tree> shortest_path_tree(const Network& network, int root, std::si
         return link.latency_us + transmission_us(length_bytes, link.bandwidth_bytes_per_us);
     };
 
-    constexpr double unreached = std::numeric_limits<double>::infinity();
-    std::vector<double> distance_us(static_cast<std::size_t>(host_count), unreached);
-    std::vector<int> parent(static_cast<std::size_t>(host_count), -1);
-    std::vector<bool> settled(static_cast<std::size_t>(host_count), false);
-    distance_us[static_cast<std::size_t>(root)] = 0;
-
-    for (int round = 0; round < host_count; ++round) {
-        int nearest = -1;
-        double nearest_us = unreached;
-        for (int host = 0; host < host_count; ++host) {
-            const auto h = static_cast<std::size_t>(host);
-            if (!settled[h] && distance_us[h] < nearest_us) {
-                nearest = host;
-                nearest_us = distance_us[h];
-            }
-        }
-        if (nearest < 0) return std::nullopt;
-        settled[static_cast<std::size_t>(nearest)] = true;
-        for (int host = 0; host < host_count; ++host) {
-            const auto h = static_cast<std::size_t>(host);
-            const double through_us = nearest_us + handicap(nearest, host) * weight_us(nearest, host);
-            if (through_us < distance_us[h]) {
-                distance_us[h] = through_us;
-                parent[h] = nearest;
-            }
-        }
-    }
-
-    Tree tree = tree_from_parents(std::move(parent), root);
+    const auto through_us = [&](int from, int to, double has_us) {
+        return has_us + handicap(from, to) * weight_us(from, to);
+    };
+    std::optional<Growth> grown = grow(network.host_count(), root, through_us, through_us);
+    if (!grown) return std::nullopt;
+    Tree tree = tree_from_parents(std::move(grown->parent), root);
     serve_longest_first(tree, {weight_us, [](int) { return 0.0; }});
     return tree;
 }
