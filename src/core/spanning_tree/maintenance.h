@@ -28,7 +28,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -111,8 +110,8 @@ class Node {
     int waiting() const;
 
     bool operator==(const Node&) const = default;
-    /// All of the state as bytes: equal strings exactly for equal states (for explorers).
-    std::string fingerprint() const;
+    /// All of the state: equal bytes exactly for equal states (for explorers).
+    std::vector<std::byte> fingerprint() const;
 
   private:
     struct Early {

@@ -39,7 +39,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "core/network/tree.h"
@@ -130,8 +129,8 @@ class Rounds {
     /// The newest round heard of.
     const rounds::RoundId& newest() const { return newest_; }
 
-    /// Equal strings exactly for equal states, view().changes aside (for explorers).
-    std::string fingerprint() const;
+    /// Equal bytes exactly for equal states, view().changes aside (for explorers).
+    std::vector<std::byte> fingerprint() const;
 
   private:
     using RoundId = rounds::RoundId;
