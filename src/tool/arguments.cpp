@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/settings/settings.h"
+#include "core/text/names.h"
 #include "core/text/numbers.h"
 
 namespace mutirao::tool {
