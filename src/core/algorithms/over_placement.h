@@ -38,11 +38,8 @@ Placement runs_on_hosts(const Placement& placement);
 // between the hosts' leaders, then Parameters::inside on each host's ranks from its leader. Two
 // levels of ranks therefore need no file of their own for any algorithm, and data flow from one
 // level into the next as their bytes allow (Schedule::append). An algorithm whose participants are all
-// ranks (Level::ranks) runs as it is; if it takes a tree, that goes on inside the hosts.
-
-/// `hosts`, with every host's other ranks hung below its leader, the root's host's below the root: as a
-/// binomial tree, and served after the other hosts.
-Tree tree_over_ranks(const Tree& hosts, const Placement& placement, int root);
+// ranks (Level::ranks) runs as it is; if it takes a tree, that goes on inside each host as a binomial tree below its
+// leader, which serves the other hosts first.
 
 /// Builds the parts of all ranks of a candidate that is not native; what they have in common is made once. Where
 /// participants are hosts a part takes time for the rank's own steps, whatever the number of ranks and hosts.
@@ -57,9 +54,6 @@ class Composer {
     Schedule part_of(int rank, const CallShape& shape) const;
 
   private:
-    Schedule over_ranks(int rank, const CallShape& shape) const;
-    Schedule over_hosts(int rank, const CallShape& shape) const;
-    Schedule between_hosts(int host, const CallShape& shape) const;
     Schedule inside_host(int rank, int leader, const CallShape& shape) const;
 
     const Candidate& candidate_;

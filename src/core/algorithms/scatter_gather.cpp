@@ -202,7 +202,7 @@ Schedule binomial(const Request& request) {
 // the ranks below it, each once. Scratch for the blocks of the ranks below. The tree must hang from the root.
 static Schedule tree(const Request& request) {
     Dataflow flow;
-    const int parent = place_below_root(request).parent;
+    const int parent = place_in(given_tree_from_root(request), request.rank).parent;
     const bool at_root = parent < 0;
     const Region mine = nth_block(Buffer::output, 0, request.length_bytes);
     int staged = 0;

@@ -51,18 +51,20 @@ const Tree& given_tree(const Request& request) {
     return *request.tree;
 }
 
+const Tree& given_tree_from_root(const Request& request) {
+    const Tree& tree = given_tree(request);
+    if (tree.root != request.root) broken_invariant("tree does not fit (its root, root)", tree.root, request.root);
+    return tree;
+}
+
+std::span<const Tree> shares_of(const Tree& tree) {
+    return tree.shares.empty() ? std::span(&tree, 1) : std::span(tree.shares);
+}
+
 TreePlace place_in(const Tree& tree, int of_rank) {
     const auto rank = static_cast<std::size_t>(of_rank);
     const auto children = tree.children[rank];
     return {tree.parent[rank], {children.begin(), children.end()}};
-}
-
-TreePlace place_below_root(const Request& request) {
-    TreePlace place = place_in(given_tree(request), request.rank);
-    if (request.tree->root != request.root) {
-        broken_invariant("tree does not fit (its root, root)", request.tree->root, request.root);
-    }
-    return place;
 }
 
 std::vector<int> neighbours_in(const Tree& tree, int rank) {

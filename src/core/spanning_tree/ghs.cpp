@@ -106,13 +106,13 @@ bool Node::must_wait(const Edge& edge, const Message& message) const {
 }
 
 void Node::retry_waiting(Output& out) {
-    const auto ready = [this](const Waiting& kept) {
+    const auto ready = [this](const Waiting<Message>& kept) {
         return !must_wait(edge_to(kept.from), kept.message);
     };
     // Each one handled may free an earlier one, so look from the start again.
     for (auto next = std::ranges::find_if(waiting_, ready); next != waiting_.end();
          next = std::ranges::find_if(waiting_, ready)) {
-        const Waiting kept = *next;
+        const Waiting<Message> kept = *next;
         waiting_.erase(next);
         handle(edge_to(kept.from), kept.message, out);
     }
@@ -285,10 +285,7 @@ std::vector<std::byte> Node::fingerprint() const {
         state.choice(edge.state, LinkState::rejected);
         state.truth(edge.reported);
     });
-    state.list(waiting_, 4, waiting_.size(), [&](const Waiting& kept) {
-        state.number(kept.from, 4);
-        state.put_bytes(encode(kept.message));
-    });
+    put_all(state, waiting_);
     state.choice(state_, State::found);
     fields(state, fragment_);
     fields(state, best_weight_);

@@ -117,12 +117,6 @@ class Node {
 
         bool operator==(const Edge&) const = default;
     };
-    struct Waiting {
-        int from = -1;
-        Message message;
-
-        bool operator==(const Waiting&) const = default;
-    };
 
     const Edge& edge_to(int host) const;
     Edge& edge_to(int host) { return const_cast<Edge&>(std::as_const(*this).edge_to(host)); }
@@ -152,7 +146,7 @@ class Node {
 
     int self_;
     std::vector<Edge> edges_;       ///< ascending weight
-    std::vector<Waiting> waiting_;  ///< in order of arrival
+    std::vector<Waiting<Message>> waiting_;  ///< in order of arrival
     State state_ = State::sleeping;
     int level_ = 0;
     Weight fragment_;      ///< name of the fragment: the weight of its core link

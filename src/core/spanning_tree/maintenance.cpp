@@ -95,7 +95,7 @@ Output Node::start() {
     pass_on(merging_.wake(), out);
     if (is_root()) failures_over_.tag = 1;
     proceed(out);
-    for (const Early& early : std::exchange(early_, {})) handle(early.from, early.message, out);
+    for (const auto& early : std::exchange(early_, {})) handle(early.from, early.message, out);
     return out;
 }
 
@@ -285,10 +285,7 @@ std::vector<std::byte> Node::fingerprint() const {
         put_all(state, each->links);
         state.truth(each->answered);
     }
-    state.list(early_, 4, early_.size(), [&](const Early& early) {
-        state.number(early.from, 4);
-        state.put_bytes(encode(early.message));
-    });
+    put_all(state, early_);
     state.list(tree_, 4, tree_.size(), [&](const auto& link) { put_all(state, {link.first, link.second}); });
     return std::move(state).take();
 }

@@ -285,10 +285,7 @@ std::vector<std::byte> Rounds::fingerprint() const {
     if (!round_) return std::move(state).take();
     state.put_bytes(rounds::encode(round_->call));
     state.number(round_->told_by, 4);
-    state.list(round_->early, 4, round_->early.size(), [&](const Early& each) {
-        state.number(each.from, 4);
-        state.put_bytes(maintenance::encode(each.step));
-    });
+    put_all(state, round_->early);
     if (round_->node) state.put_bytes(round_->node->fingerprint());
     return std::move(state).take();
 }
@@ -414,8 +411,7 @@ void Rounds::enter(const LinkTable& before, Output& out) {
     round_->links = std::move(links);
     pass_on(round_->told_by, out);
     forward(round_->node->start(), out);
-    for (const Early& early : std::exchange(round_->early, {}))
-        take_step(early.from, early.step, out);
+    for (const auto& [sender, step] : std::exchange(round_->early, {})) take_step(sender, step, out);
 }
 
 /// The round, to whom it concerns; to others within reach, that it exists.

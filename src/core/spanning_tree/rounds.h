@@ -149,14 +149,10 @@ class Rounds {
         EdgeList tree;
         std::uint64_t hash = 0;
     };
-    struct Early {
-        int from = -1;
-        maintenance::Message step;
-    };
     struct Running {
         Message call;       ///< what the root sent, in one piece
         int told_by = -1;   ///< who has the version from which it starts
-        std::vector<Early> early;  ///< while that is not here
+        std::vector<Waiting<maintenance::Message>> early;  ///< while that is not here
         rounds::Parts version_parts;
         std::optional<LinkTable> before;  ///< of that version, if others had to tell it
         LinkTable links;    ///< of this round, once entered

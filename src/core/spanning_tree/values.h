@@ -76,6 +76,15 @@ class HostSet {
     std::vector<std::uint64_t> words_;
 };
 
+/// A message that is kept until its time comes.
+template <class Message>
+struct Waiting {
+    int from = -1;
+    Message message;
+
+    bool operator==(const Waiting&) const = default;
+};
+
 // The same as bytes, in messages and in fingerprints: a machine's whole state, for explorers. Each list is led by its
 // length, so that different states differ.
 
@@ -99,6 +108,14 @@ void fields(Codec& codec, Coded<Codec, Weight>& weight) {
 
 inline void put_all(ByteWriter& state, const std::vector<Weight>& weights) {
     state.list(weights, 4, weights.size(), [&](const Weight& weight) { fields(state, weight); });
+}
+
+template <class Message>
+void put_all(ByteWriter& state, const std::vector<Waiting<Message>>& messages) {
+    state.list(messages, 4, messages.size(), [&](const Waiting<Message>& each) {
+        state.number(each.from, 4);
+        state.put_bytes(encode(each.message));
+    });
 }
 
 inline void put_all(ByteWriter& state, std::initializer_list<int> numbers) {

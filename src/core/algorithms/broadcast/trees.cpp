@@ -55,10 +55,8 @@ Algorithm chain() {
 
 // Down the tree that is given, or a share down each of packed ones. It must hang from the root.
 static Schedule over_trees(const Request& request) {
-    const std::vector<Tree>& shares = given_tree(request).shares;
     std::vector<TreePlace> places;
-    for (const Tree& tree : shares) places.push_back(place_in(tree, request.rank));
-    if (places.empty()) places.push_back(place_below_root(request));
+    for (const Tree& tree : shares_of(given_tree_from_root(request))) places.push_back(place_in(tree, request.rank));
     return pass_down_shares(places, request);
 }
 
