@@ -54,7 +54,7 @@ enum class Level : unsigned char {
 };
 
 struct Algorithm {
-    Collective collective;
+    Collective collective{};   ///< the catalogue knows it
     std::string_view name;     ///< as the user writes it, e.g. "binomial"
     std::string_view summary;  ///< one line
     std::string_view source;   ///< the paper or the implementation that it follows

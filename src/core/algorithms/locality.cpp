@@ -65,8 +65,7 @@ static Schedule locality_tree(const Request& request) {
 }
 
 Algorithm locality_tree() {
-    return {.collective = Collective::broadcast,
-            .name = "locality_tree",
+    return {.name = "locality_tree",
             .summary = "down a tree in which all ranks of a host serve other hosts",
             .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
             .build = locality_tree, .segmented = true, .radices = {2, 4}};
@@ -91,8 +90,7 @@ static Schedule locality_tree(const Request& request) {
 }
 
 Algorithm locality_tree() {
-    return {.collective = Collective::reduce,
-            .name = "locality_tree",
+    return {.name = "locality_tree",
             .summary = "up a tree in which all ranks of a host serve other hosts",
             .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
             .build = locality_tree, .segmented = true, .radices = {2, 4}};
@@ -247,8 +245,7 @@ class LocalityBruck {
 static Schedule locality_bruck(const Request& request) { return LocalityBruck(request).run(); }
 
 Algorithm locality_bruck() {
-    return {.collective = Collective::allgather,
-            .name = "locality_bruck",
+    return {.name = "locality_bruck",
             .summary = "bruck between hosts, whose ranks share the work and exchange what comes",
             .source = "Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
             .build = locality_bruck, .radices = {2, 5}, .blocks = InBlocks::uneven};
@@ -319,8 +316,7 @@ static Schedule locality_exchange(const Request& request) {
 }
 
 Algorithm locality_exchange() {
-    return {.collective = Collective::allreduce,
-            .name = "locality_exchange",
+    return {.name = "locality_exchange",
             .summary = "each host's sum to all ranks, by ranks of a host that share the work",
             .source = "after Bienz, Olson and Gropp 2019, arXiv:1910.09650",
             .build = locality_exchange, .radices = {2, 5}};

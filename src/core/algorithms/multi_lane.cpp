@@ -90,8 +90,7 @@ static Schedule multi_lane(const Request& request) {
 }
 
 Algorithm multi_lane() {
-    return {.collective = Collective::broadcast,
-            .name = "multi_lane",
+    return {.name = "multi_lane",
             .summary = "a share by each rank of a host, put together inside the hosts",
             .source = "Traeff and Hunold 2019, arXiv:1910.13373",
             .build = multi_lane, .segmented = true, .segments_of_blocks = true, .radices = {2, 8},
@@ -117,8 +116,7 @@ static Schedule striped(const Request& request) {
 }
 
 Algorithm striped() {
-    return {.collective = Collective::broadcast,
-            .name = "striped",
+    return {.name = "striped",
             .summary = "a share over each host of groups of `radix`, then exchanged in the groups",
             .source = "Traeff and Hunold 2019, arXiv:1910.13373",
             .build = striped, .segmented = true, .segments_of_blocks = true, .radices = {2, 4, 8, 64},
@@ -235,16 +233,14 @@ static Schedule multi_lane_multiplying(const Request& request) {
 }
 
 Algorithm multi_lane() {
-    return {.collective = Collective::allreduce,
-            .name = "multi_lane",
+    return {.name = "multi_lane",
             .summary = "a share by each rank of a host between the hosts, put together inside them",
             .source = "Traeff and Hunold 2019, arXiv:1910.13373",
             .build = multi_lane};
 }
 
 Algorithm multi_lane_multiplying() {
-    return {.collective = Collective::allreduce,
-            .name = "multi_lane_multiplying",
+    return {.name = "multi_lane_multiplying",
             .summary = "the same by recursive multiplying between the hosts, for short messages",
             .source = "Traeff and Hunold 2019, arXiv:1910.13373",
             .build = multi_lane_multiplying, .radices = {2, 4, 8}};

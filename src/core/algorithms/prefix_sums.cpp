@@ -53,9 +53,8 @@ Schedule linear_exscan(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm linear_row(Collective collective, Schedule (*build)(const Request&)) {
-    return {.collective = collective,
-            .name = "linear",
+Algorithm linear_row(Schedule (*build)(const Request&)) {
+    return {.name = "linear",
             .summary = "each rank adds its operand and passes it on: a pipeline",
             .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
             .build = build, .segmented = true, .keeps_order = true, .from_first = true};
@@ -109,9 +108,8 @@ Schedule doubling_exscan(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm doubling_row(Collective collective, Schedule (*build)(const Request&)) {
-    return {.collective = collective,
-            .name = "recursive_doubling",
+Algorithm doubling_row(Schedule (*build)(const Request&)) {
+    return {.name = "recursive_doubling",
             .summary = "every rank sends on what it has, at doubling distances",
             .source = "Hillis and Steele 1986, doi:10.1145/7902.7903; "
                       "Sanders and Traeff 2006, doi:10.1007/11846802_15",
@@ -171,9 +169,8 @@ Schedule prefix_shares(const Request& request, OwnOperand own) {
     return std::move(flow).take();
 }
 
-Algorithm shares_row(Collective collective, Schedule (*build)(const Request&)) {
-    return {.collective = collective,
-            .name = "direct_shares",
+Algorithm shares_row(Schedule (*build)(const Request&)) {
+    return {.name = "direct_shares",
             .summary = "every rank adds up a share and sends each rank its prefix",
             .source = "after Chan et al. 2007, doi:10.1002/cpe.1206",
             .build = build, .segmented = true, .segments_of_blocks = true, .keeps_order = true, .from_first = true};
@@ -274,9 +271,8 @@ class TwoLevelScan {
     Schedule schedule_;
 };
 
-Algorithm hosts_row(Collective collective, Schedule (*build)(const Request&)) {
-    return {.collective = collective,
-            .name = "two_level",
+Algorithm hosts_row(Schedule (*build)(const Request&)) {
+    return {.name = "two_level",
             .summary = "sums inside each host and between the hosts' last ranks, then added inside",
             .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
             .build = build, .keeps_order = true};
@@ -296,36 +292,32 @@ Placement runs_on_hosts(const Placement& placement) {
 
 namespace scan {
 
-Algorithm linear() { return linear_row(Collective::scan, linear_scan); }
+Algorithm linear() { return linear_row(linear_scan); }
 
-Algorithm recursive_doubling() { return doubling_row(Collective::scan, doubling_scan); }
+Algorithm recursive_doubling() { return doubling_row(doubling_scan); }
 
 Algorithm direct_shares() {
-    return shares_row(Collective::scan,
-                      [](const Request& request) { return prefix_shares(request, OwnOperand::included); });
+    return shares_row([](const Request& request) { return prefix_shares(request, OwnOperand::included); });
 }
 
 Algorithm two_level() {
-    return hosts_row(Collective::scan,
-                     [](const Request& request) { return TwoLevelScan(request, OwnOperand::included).run(); });
+    return hosts_row([](const Request& request) { return TwoLevelScan(request, OwnOperand::included).run(); });
 }
 
 }  // namespace scan
 
 namespace exscan {
 
-Algorithm linear() { return linear_row(Collective::exscan, linear_exscan); }
+Algorithm linear() { return linear_row(linear_exscan); }
 
-Algorithm recursive_doubling() { return doubling_row(Collective::exscan, doubling_exscan); }
+Algorithm recursive_doubling() { return doubling_row(doubling_exscan); }
 
 Algorithm direct_shares() {
-    return shares_row(Collective::exscan,
-                      [](const Request& request) { return prefix_shares(request, OwnOperand::left_out); });
+    return shares_row([](const Request& request) { return prefix_shares(request, OwnOperand::left_out); });
 }
 
 Algorithm two_level() {
-    return hosts_row(Collective::exscan,
-                     [](const Request& request) { return TwoLevelScan(request, OwnOperand::left_out).run(); });
+    return hosts_row([](const Request& request) { return TwoLevelScan(request, OwnOperand::left_out).run(); });
 }
 
 }  // namespace exscan

@@ -123,25 +123,22 @@ class TwoLevelScatter {
     int root_host_;
 };
 
-Algorithm binomial_row(Collective collective, Schedule (*build)(const Request&)) {
-    return {.collective = collective,
-            .name = "binomial",
+Algorithm binomial_row(Schedule (*build)(const Request&)) {
+    return {.name = "binomial",
             .summary = "binomial tree over the ranks, subtrees in one piece",
             .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
             .build = build};
 }
 
-Algorithm tree_row(Collective collective, std::string_view summary, Schedule (*build)(const Request&)) {
-    return {.collective = collective,
-            .name = "tree",
+Algorithm tree_row(std::string_view summary, Schedule (*build)(const Request&)) {
+    return {.name = "tree",
             .summary = summary,
             .source = tree_sources,
             .build = build, .trees = measured_trees()};
 }
 
-Algorithm two_level_row(Collective collective, std::string_view summary, Schedule (*build)(const Request&)) {
-    return {.collective = collective,
-            .name = "two_level",
+Algorithm two_level_row(std::string_view summary, Schedule (*build)(const Request&)) {
+    return {.name = "two_level",
             .summary = summary,
             .source = "after MagPIe, Kielmann et al. 1999, doi:10.1145/301104.301116",
             .build = build};
@@ -234,15 +231,14 @@ static Schedule two_level(const Request& request) {
     return request.length_bytes == 0 ? Schedule() : TwoLevelScatter(request).run();
 }
 
-Algorithm binomial() { return binomial_row(Collective::scatter, binomial); }
+Algorithm binomial() { return binomial_row(binomial); }
 
 Algorithm tree() {
-    return tree_row(Collective::scatter, "down a tree made from the measured network, block by block", tree);
+    return tree_row("down a tree made from the measured network, block by block", tree);
 }
 
 Algorithm two_level() {
-    return two_level_row(Collective::scatter,
-                         "each host's blocks in one message, which the root's neighbours send in turn", two_level);
+    return two_level_row("each host's blocks in one message, which the root's neighbours send in turn", two_level);
 }
 
 }  // namespace scatter
@@ -250,18 +246,16 @@ Algorithm two_level() {
 namespace gather {
 
 Algorithm binomial() {
-    return binomial_row(Collective::gather,
-                        [](const Request& request) { return backwards(scatter::binomial(request)); });
+    return binomial_row([](const Request& request) { return backwards(scatter::binomial(request)); });
 }
 
 Algorithm tree() {
-    return tree_row(Collective::gather, "up a tree made from the measured network, block by block",
+    return tree_row("up a tree made from the measured network, block by block",
                     [](const Request& request) { return backwards(scatter::tree(request)); });
 }
 
 Algorithm two_level() {
-    return two_level_row(Collective::gather,
-                         "each host's blocks in one message, which the root's neighbours take in turn",
+    return two_level_row("each host's blocks in one message, which the root's neighbours take in turn",
                          [](const Request& request) { return backwards(scatter::two_level(request)); });
 }
 

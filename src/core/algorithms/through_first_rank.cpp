@@ -47,8 +47,7 @@ static Schedule gather_broadcast(const Request& request) {
 }
 
 Algorithm gather_broadcast() {
-    return {.collective = Collective::allgather,
-            .name = "gather_broadcast",
+    return {.name = "gather_broadcast",
             .summary = "up a binomial tree to rank 0, and down again what a subtree lacks",
             .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
             .build = gather_broadcast, .blocks = InBlocks::uneven};
@@ -68,8 +67,7 @@ static Schedule reduce_broadcast(const Request& request) {
 }
 
 Algorithm reduce_broadcast() {
-    return {.collective = Collective::allreduce,
-            .name = "reduce_broadcast",
+    return {.name = "reduce_broadcast",
             .summary = "up and down a k-nomial tree over the ranks",
             .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
             .build = reduce_broadcast, .segmented = true, .radices = {2, 4, 8}, .keeps_order = true};
@@ -94,8 +92,7 @@ static Schedule reduce_scatter(const Request& request) {
 }
 
 Algorithm reduce_scatter() {
-    return {.collective = Collective::reduce_scatter_block,
-            .name = "reduce_scatter",
+    return {.name = "reduce_scatter",
             .summary = "reduced to rank 0 over a k-nomial tree, then scattered over a binomial one",
             .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
             .build = reduce_scatter, .radices = {2, 4, 8}, .keeps_order = true};

@@ -115,8 +115,7 @@ static Schedule tree(const Request& request) {
 }
 
 Algorithm tree() {
-    return {.collective = Collective::barrier,
-            .name = "tree",
+    return {.name = "tree",
             .summary = "both ways over each edge of a tree made from the measured network",
             .source = tree_sources,
             .build = tree, .trees = measured_trees()};
@@ -151,8 +150,7 @@ static Schedule tree(const Request& request) {
 }
 
 Algorithm tree() {
-    return {.collective = Collective::allgather,
-            .name = "tree",
+    return {.name = "tree",
             .summary = "outwards from every rank over a tree made from the measured network",
             .source = tree_sources,
             .build = tree, .trees = measured_trees(), .blocks = InBlocks::uneven};
@@ -179,8 +177,7 @@ static Schedule up_and_down(const Request& request) {
 }
 
 Algorithm tree() {
-    return {.collective = Collective::allreduce,
-            .name = "tree",
+    return {.name = "tree",
             .summary = "up and down a tree made from the measured network",
             .source = tree_sources,
             .build = up_and_down, .segmented = true, .trees = measured_trees()};
@@ -191,8 +188,7 @@ Algorithm tree() {
 // Cost, p ranks, k trees, n bytes: 2 k (p - 1) messages of n / k bytes; from the host that is nearest to all there is
 // hardly a longer way than between the two farthest.
 Algorithm packed_trees() {
-    return {.collective = Collective::allreduce,
-            .name = "packed_trees",
+    return {.name = "packed_trees",
             .summary = "a share up and down each of many trees that leave each other room on the links",
             .source = packed_tree_sources,
             .build = up_and_down, .segmented = true, .segments_of_blocks = true, .trees = {TreeKind::packed_both_ways},

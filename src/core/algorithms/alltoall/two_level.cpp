@@ -128,8 +128,7 @@ static Schedule two_level(const Request& request) {
 }
 
 Algorithm two_level() {
-    return {.collective = Collective::alltoall,
-            .name = "two_level",
+    return {.name = "two_level",
             .summary = "one message between two hosts, by ranks that each speak for some of the others",
             .source = "Kinkead et al. 2025, arXiv:2601.17606",
             .build = two_level};

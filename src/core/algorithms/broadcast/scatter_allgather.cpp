@@ -93,8 +93,7 @@ static Schedule scatter_recursive_doubling_allgather(const Request& request) {
 }
 
 Algorithm scatter_recursive_doubling_allgather() {
-    return {.collective = Collective::broadcast,
-            .name = "scatter_recursive_doubling_allgather",
+    return {.name = "scatter_recursive_doubling_allgather",
             .summary = "binomial scatter, then groups that exchange blocks and double",
             .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
             .build = scatter_recursive_doubling_allgather, .level = Level::hosts};
@@ -127,8 +126,7 @@ static Schedule scatter_ring_allgather(const Request& request) {
 }
 
 Algorithm scatter_ring_allgather() {
-    return {.collective = Collective::broadcast,
-            .name = "scatter_ring_allgather",
+    return {.name = "scatter_ring_allgather",
             .summary = "binomial scatter, then the blocks go round a ring (van de Geijn)",
             .source = "Barnett et al. 1994, doi:10.1109/SHPCC.1994.296665",
             .build = scatter_ring_allgather, .level = Level::hosts};

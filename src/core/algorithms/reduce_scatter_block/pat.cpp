@@ -103,8 +103,7 @@ static Schedule pat(const Request& request) {
 }
 
 Algorithm pat() {
-    return {.collective = Collective::reduce_scatter_block,
-            .name = "pat",
+    return {.name = "pat",
             .summary = "up a tree to every rank, with up to `radix` partial results in a message",
             .source = "Jeaugey 2025, arXiv:2506.20252",
             .build = pat, .radices = {4, 16, 64}};
