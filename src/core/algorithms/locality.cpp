@@ -31,7 +31,8 @@ TreePlace locality_place(const Request& request) {
     };
     const long long own = virtual_rank(host, root_host, hosts);
     const int size = static_cast<int>(placement.ranks_of(host).size());
-    const int position = virtual_rank(placement.position_of(request.rank), placement.position_of(rank_at(own, 0)), size);
+    const int first = placement.position_of(rank_at(own, 0));
+    const int position = virtual_rank(placement.position_of(request.rank), first, size);
 
     TreePlace place = k_nomial_place(position, size, 2);
     if (place.parent >= 0) place.parent = rank_at(own, place.parent);
@@ -149,87 +150,6 @@ class HostByHost {
     Buffer buffer_;
 };
 
-class LocalityBruck {
-  public:
-    explicit LocalityBruck(const Request& request)
-        : request_(request),
-          placement_(given_placement(request)),
-          blocks_(placement_, request),
-          host_(placement_.host_of(request.rank)),
-          position_(placement_.position_of(request.rank)),
-          working_(fewest_ranks_of_a_host(placement_)) {}
-
-    Schedule run() && {
-        place_own();
-        exchange_own();
-        const long long hosts = placement_.host_count();
-        const int by_each = request_.parameters.radix - 1;
-        for (long long held = 1; held < hosts; held *= working_ * by_each + 1) {
-            for (int i = 0; i < working_ * by_each; ++i) {
-                const long long distance = (i + 1) * held;
-                if (distance >= hosts) break;
-                fetch(i / by_each, static_cast<int>(distance),
-                      static_cast<int>(std::min(held, hosts - distance)));
-            }
-        }
-        blocks_.put_in_place(flow_, request_.rank);
-        return std::move(flow_).take();
-    }
-
-  private:
-    template <typename Visit>
-    void for_others_on_host(Visit visit) const {
-        for (const int rank : placement_.ranks_of(host_)) {
-            if (rank != request_.rank) visit(rank);
-        }
-    }
-
-    void place_own() {
-        const Region place = blocks_.in_output(request_.rank);
-        const Region home = blocks_.of_rank_at(host_, position_);
-        flow_.copy(own_input(request_), place);
-        if (home != place) flow_.copy(own_input(request_), home);
-    }
-
-    void exchange_own() {
-        for_others_on_host([&](int rank) { flow_.send(rank, own_input(request_)); });
-        for_others_on_host([&](int rank) {
-            flow_.receive(rank, blocks_.of_rank_at(host_, placement_.position_of(rank)));
-        });
-    }
-
-    /// The blocks of `count` hosts from `distance` ahead on, by the rank at `position`, which sends as
-    /// many to the host that is so far behind.
-    void fetch(int position, int distance, int count) {
-        const int hosts = placement_.host_count();
-        const int ahead = (host_ + distance) % hosts;
-        const int behind = (host_ + hosts - distance) % hosts;
-        const auto peer_on = [&](int host) {
-            return placement_.ranks_of(host)[static_cast<std::size_t>(position)];
-        };
-        const std::vector<Region> arriving = blocks_.of_hosts(ahead, count);
-        if (position != position_) {
-            for (const Region& region : arriving) flow_.receive(peer_on(host_), region);
-            return;
-        }
-        for (const Region& region : blocks_.of_hosts(host_, count)) {
-            flow_.send(peer_on(behind), region);
-        }
-        for (const Region& region : arriving) flow_.receive(peer_on(ahead), region);
-        for (const Region& region : arriving) {
-            for_others_on_host([&](int rank) { flow_.send(rank, region); });
-        }
-    }
-
-    const Request& request_;
-    const Placement& placement_;
-    HostByHost blocks_;
-    int host_;
-    int position_;
-    int working_;  ///< ranks of each host that get blocks from other hosts
-    Dataflow flow_;
-};
-
 }  // namespace
 
 // A host holds the blocks of the hosts from its own on, counted round, and in a round each of its ranks gets as
@@ -242,7 +162,47 @@ class LocalityBruck {
 // Cost, H hosts of at least m ranks, p ranks, blocks of n bytes: ceil(log_((k-1)m+1) H) rounds of k - 1 messages,
 // or twice as many, over the network and m times as many inside; (p - m) n bytes enter each host. Scratch for all
 // blocks and a copy of each where ranks are not numbered host by host.
-static Schedule locality_bruck(const Request& request) { return LocalityBruck(request).run(); }
+static Schedule locality_bruck(const Request& request) {
+    const Placement& placement = given_placement(request);
+    const HostByHost blocks(placement, request);
+    const int hosts = placement.host_count(), host = placement.host_of(request.rank);
+    const int own_position = placement.position_of(request.rank);
+    const std::vector<int> others = others_beside(placement, request.rank);
+
+    Dataflow flow;
+    const Region place = blocks.in_output(request.rank), home = blocks.of_rank_at(host, own_position);
+    flow.copy(own_input(request), place);
+    if (home != place) flow.copy(own_input(request), home);
+    for (const int rank : others) flow.send(rank, own_input(request));
+    for (const int rank : others) flow.receive(rank, blocks.of_rank_at(host, placement.position_of(rank)));
+
+    // The blocks of `count` hosts from `distance` ahead on, by the rank at `position`, which sends as many to the host
+    // that is so far behind.
+    const auto fetch = [&](int position, int distance, int count) {
+        const auto peer_on = [&](int its_host) {
+            return placement.ranks_of(its_host % hosts)[static_cast<std::size_t>(position)];
+        };
+        const std::vector<Region> arriving = blocks.of_hosts((host + distance) % hosts, count);
+        if (position != own_position) {
+            for (const Region& region : arriving) flow.receive(peer_on(host), region);
+            return;
+        }
+        for (const Region& region : blocks.of_hosts(host, count)) flow.send(peer_on(host + hosts - distance), region);
+        for (const Region& region : arriving) flow.receive(peer_on(host + distance), region);
+        for (const Region& region : arriving) {
+            for (const int rank : others) flow.send(rank, region);
+        }
+    };
+    const int by_each = request.parameters.radix - 1, fetched = fewest_ranks_of_a_host(placement) * by_each;
+    for (long long held = 1; held < hosts; held *= fetched + 1) {
+        for (int i = 0; i < fetched && (i + 1) * held < hosts; ++i) {
+            const long long distance = (i + 1) * held;
+            fetch(i / by_each, static_cast<int>(distance), static_cast<int>(std::min(held, hosts - distance)));
+        }
+    }
+    blocks.put_in_place(flow, request.rank);
+    return std::move(flow).take();
+}
 
 Algorithm locality_bruck() {
     return {.name = "locality_bruck",

@@ -140,97 +140,55 @@ namespace {
 // each host, over m ranks, and about as many go between the ranks inside. By recursive multiplying with radix k,
 // where H is a power of k: log_k H + 2 messages in a row, and (k - 1) n log_k H bytes. Scratch for twice the
 // message.
-class MultiLane {
-  public:
-    /// `between_hosts`: the algorithm for a lane.
-    MultiLane(const Request& request, Schedule (*between_hosts)(const Request&))
-        : request_(request),
-          between_hosts_(between_hosts),
-          placement_(given_placement(request)),
-          lanes_(placement_.most_ranks_on_a_host()),
-          shares_(request.length_bytes, lanes_, request.unit_bytes),
-          host_(placement_.host_of(request.rank)) {}
-
-    Schedule run() && {
-        reduce_inside();
-        for (const OwnShare& own : own_) reduce_between_hosts(own);
-        spread_inside();
-        return std::move(schedule_);
-    }
-
-  private:
-    struct OwnShare {
-        int lane;
-        Region reduced_inside;
+Schedule over_lanes(const Request& request, Schedule (*between_hosts)(const Request&)) {
+    const Placement& placement = given_placement(request);
+    const int host = placement.host_of(request.rank), lanes = placement.most_ranks_on_a_host();
+    const std::vector<int> others = others_beside(placement, request.rank);
+    const Blocks shares(request.length_bytes, lanes, request.unit_bytes);
+    const auto speaker = [&](int its_host, int lane) {
+        return placement.beside(placement.ranks_of(its_host).front(), lane);
     };
-
-    int speaker(int host, int lane) const { return placement_.beside(placement_.ranks_of(host).front(), lane); }
-    int speaker(int lane) const { return speaker(host_, lane); }
-
-    void reduce_inside() {
-        std::vector<int> others;
-        for (const int rank : placement_.ranks_of(host_)) {
-            if (rank != request_.rank) others.push_back(rank);
+    Dataflow inside;
+    const Partial whole = whole_message(inside, request, false);
+    std::vector<std::pair<int, Region>> reduced_inside;  // by own lane
+    for (int lane = 0; lane < lanes; ++lane) {
+        Partial share = whole;
+        share.narrow(shares.block(lane));
+        if (speaker(host, lane) != request.rank) {
+            share.send(speaker(host, lane));
+            continue;
         }
-        Dataflow flow;
-        const Partial whole = whole_message(flow, request_, false);
-        for (int lane = 0; lane < lanes_; ++lane) {
-            Partial share = whole;
-            share.narrow(shares_.block(lane));
-            if (speaker(lane) != request_.rank) {
-                share.send(speaker(lane));
-                continue;
-            }
-            share.combine({}, others);
-            own_.push_back({lane, share.value()});
+        share.combine({}, others);
+        reduced_inside.emplace_back(lane, share.value());
+    }
+    Schedule schedule = std::move(inside).take();
+    for (const auto& [lane, reduced] : reduced_inside) {
+        const Region result = shares.block(lane);
+        const Schedule between = between_hosts({.rank = host,
+                                                .size = placement.host_count(),
+                                                .length_bytes = result.length_bytes,
+                                                .unit_bytes = request.unit_bytes,
+                                                .parameters = request.parameters});
+        schedule.append(between, [&, lane = lane](int other) { return speaker(other, lane); },
+                        {.input = reduced, .output = result});
+    }
+    Dataflow outwards;
+    for (int lane = 0; lane < lanes; ++lane) {
+        if (speaker(host, lane) != request.rank) {
+            outwards.receive(speaker(host, lane), shares.block(lane));
+            continue;
         }
-        schedule_.append(std::move(flow).take());
+        for (const int rank : others) outwards.send(rank, shares.block(lane));
     }
-
-    void reduce_between_hosts(const OwnShare& own) {
-        const Region result = shares_.block(own.lane);
-        const Schedule between = between_hosts_({.rank = host_,
-                                                 .size = placement_.host_count(),
-                                                 .length_bytes = result.length_bytes,
-                                                 .unit_bytes = request_.unit_bytes,
-                                                 .parameters = request_.parameters});
-        schedule_.append(
-            between, [&](int host) { return speaker(host, own.lane); },
-            {.input = own.reduced_inside, .output = result});
-    }
-
-    void spread_inside() {
-        Dataflow flow;
-        for (int lane = 0; lane < lanes_; ++lane) {
-            const Region share = shares_.block(lane);
-            if (speaker(lane) != request_.rank) {
-                flow.receive(speaker(lane), share);
-                continue;
-            }
-            for (const int rank : placement_.ranks_of(host_)) {
-                if (rank != request_.rank) flow.send(rank, share);
-            }
-        }
-        schedule_.append(std::move(flow).take());
-    }
-
-    const Request& request_;
-    Schedule (*between_hosts_)(const Request&);
-    const Placement& placement_;
-    int lanes_;
-    Blocks shares_;
-    int host_;
-    Schedule schedule_;
-    std::vector<OwnShare> own_;
-};
+    schedule.append(std::move(outwards).take());
+    return schedule;
+}
 
 }  // namespace
 
-static Schedule multi_lane(const Request& request) { return MultiLane(request, circulant).run(); }
+static Schedule multi_lane(const Request& request) { return over_lanes(request, circulant); }
 
-static Schedule multi_lane_multiplying(const Request& request) {
-    return MultiLane(request, recursive_multiplying).run();
-}
+static Schedule multi_lane_multiplying(const Request& request) { return over_lanes(request, recursive_multiplying); }
 
 Algorithm multi_lane() {
     return {.name = "multi_lane",

@@ -31,6 +31,14 @@ inline int fewest_ranks_of_a_host(const Placement& placement) {
     return fewest;
 }
 
+/// Of the same host, ascending.
+inline std::vector<int> others_beside(const Placement& placement, int rank) {
+    const auto beside = placement.ranks_of(placement.host_of(rank));
+    std::vector<int> others(beside.begin(), beside.end());
+    std::erase(others, rank);
+    return others;
+}
+
 /// Every run of consecutive ranks that share a host, as a host of its own.
 Placement runs_on_hosts(const Placement& placement);
 

@@ -214,14 +214,11 @@ class Greedy {
     }
 
   private:
-    struct Receiver {
-        double delivery_us;
-        int host;
-    };
     struct Sender {
         int host;
         double ready_us;
-        std::vector<Receiver> receivers;  // nearest last, so that reached ones are popped
+        /// With delivery_us; nearest last, so that reached ones are popped.
+        std::vector<std::pair<double, int>> receivers;
     };
 
     double busy_us(int from) const {
@@ -245,15 +242,10 @@ class Greedy {
         Sender sender{host, ready_us, {}};
         for (int to = 0; to < network_.host_count(); ++to) {
             const bool useful = !reached_[static_cast<std::size_t>(to)];
-            if (useful && std::isfinite(delivery_us(host, to))) {
-                sender.receivers.push_back({delivery_us(host, to), to});
-            }
+            const double us = delivery_us(host, to);
+            if (useful && std::isfinite(us)) sender.receivers.emplace_back(us, to);
         }
-        std::sort(sender.receivers.begin(), sender.receivers.end(),
-                  [](const Receiver& a, const Receiver& b) {
-                      return a.delivery_us != b.delivery_us ? a.delivery_us > b.delivery_us
-                                                            : a.host > b.host;
-                  });
+        std::ranges::sort(sender.receivers, std::greater<>());
         senders_.push_back(std::move(sender));
     }
 
@@ -263,19 +255,17 @@ class Greedy {
         double best_us = std::numeric_limits<double>::infinity();
         for (Sender& sender : senders_) {
             auto& receivers = sender.receivers;
-            while (!receivers.empty() &&
-                   reached_[static_cast<std::size_t>(receivers.back().host)]) {
+            while (!receivers.empty() && reached_[static_cast<std::size_t>(receivers.back().second)])
                 receivers.pop_back();
-            }
             if (receivers.empty()) continue;
-            const double arrival_us = sender.ready_us + receivers.back().delivery_us;
+            const double arrival_us = sender.ready_us + receivers.back().first;
             if (arrival_us < best_us) {
                 best = &sender;
                 best_us = arrival_us;
             }
         }
         if (best == nullptr) return false;
-        const int host = best->receivers.back().host;
+        const int host = best->receivers.back().second;
         parent_[static_cast<std::size_t>(host)] = best->host;
         best->ready_us += busy_us(best->host);
         add_sender(host, best_us);

@@ -125,9 +125,9 @@ struct Growth {
     std::vector<double> has_us;
 };
 
-/// As Prim and Dijkstra grow a tree: the next host is always the one that is nearest to some host of it, ties by number.
-/// `nearness_us(from, to, has_us)`: where `from` has the message at has_us; infinite: never. `arrival_us`: when `to` then
-/// has it. Nothing if a host cannot be reached.
+/// As Prim and Dijkstra grow a tree: the next host is always the one that is nearest to some host of it, ties by
+/// number. `nearness_us(from, to, has_us)`: where `from` has the message at has_us; infinite: never. `arrival_us`: when
+/// `to` then has it. Nothing if a host cannot be reached.
 std::optional<Growth> grow(int host_count, int root, const auto& nearness_us, const auto& arrival_us) {
     constexpr double never = std::numeric_limits<double>::infinity();
     const auto hosts = static_cast<std::size_t>(host_count);

@@ -85,8 +85,10 @@ std::string assign_switch(bool& target, std::string_view text) {
 
 SettingRow switch_row(bool Settings::* member, std::string_view name, std::string_view default_value,
                       std::string_view help) {
-    return {name, "on/off", default_value, "", help,
-            [member](Settings& settings, std::string_view text) { return assign_switch(settings.*member, text); }, true};
+    const auto assign = [member](Settings& settings, std::string_view text) {
+        return assign_switch(settings.*member, text);
+    };
+    return {name, "on/off", default_value, "", help, assign, true};
 }
 
 std::string assign_algorithm(Settings& settings, Collective collective, std::string_view text) {

@@ -1,4 +1,4 @@
-
+// What hosts tell each other, as bytes: each format once, for writing and reading.
 #include <algorithm>
 #include <array>
 #include <cmath>

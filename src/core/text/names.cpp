@@ -1,6 +1,6 @@
-// What was probably meant goes by the optimal string alignment distance: insertions, deletions, substitutions and swaps of
-// neighbouring letters count one each (after Damerau 1964, doi:10.1145/363958.363994), since those four are what typing
-// gets wrong.
+// What was probably meant goes by the optimal string alignment distance: insertions, deletions, substitutions and swaps
+// of neighbouring letters count one each (after Damerau 1964, doi:10.1145/363958.363994), since those four are what
+// typing gets wrong.
 #include "core/text/names.h"
 
 #include <algorithm>
