@@ -191,98 +191,59 @@ std::optional<Tree> shortest_path_tree(const Network& network, int root, std::si
 // slowest of link and ports.
 // Cost: hosts^2 log(hosts), since a sender's receivers keep their order whenever it is ready.
 
-namespace {
-
-class Greedy {
-  public:
-    Greedy(const Network& network, int root, std::size_t length_bytes)
-        : network_(network),
-          length_bytes_(length_bytes),
-          parent_(static_cast<std::size_t>(network.host_count()), -1),
-          reached_(static_cast<std::size_t>(network.host_count()), false) {
-        add_sender(root, 0);
-    }
-
-    std::optional<Tree> run(int root) {
-        for (int missing = network_.host_count() - 1; missing > 0; --missing) {
-            if (!reach_next()) return std::nullopt;
-        }
-        Tree tree = tree_from_parents(std::move(parent_), root);
-        serve_longest_first(tree, {[this](int from, int to) { return delivery_us(from, to); },
-                                   [this](int from) { return busy_us(from); }});
-        return tree;
-    }
-
-  private:
+std::optional<Tree> greedy_tree(const Network& network, int root, std::size_t length_bytes) {
+    const auto busy_us = [&](int from) {
+        const HostCosts& costs = network.host(from);
+        return std::max(costs.send_overhead_us, transmission_us(length_bytes, costs.port_bytes_per_us));
+    };
+    const auto delivery_us = [&](int from, int to) {
+        const Link link = network.link(from, to);
+        const HostCosts &sender = network.host(from), &receiver = network.host(to);
+        const double bandwidth =
+            std::min({link.bandwidth_bytes_per_us, sender.port_bytes_per_us, receiver.port_bytes_per_us});
+        return sender.send_overhead_us + link.latency_us + transmission_us(length_bytes, bandwidth) +
+               receiver.receive_overhead_us;
+    };
     struct Sender {
         int host;
         double ready_us;
         /// With delivery_us; nearest last, so that reached ones are popped.
-        std::vector<std::pair<double, int>> receivers;
+        std::vector<std::pair<double, int>> receivers{};
     };
-
-    double busy_us(int from) const {
-        const HostCosts& costs = network_.host(from);
-        return std::max(costs.send_overhead_us,
-                        transmission_us(length_bytes_, costs.port_bytes_per_us));
-    }
-
-    double delivery_us(int from, int to) const {
-        const Link link = network_.link(from, to);
-        const HostCosts& sender = network_.host(from);
-        const HostCosts& receiver = network_.host(to);
-        const double bandwidth = std::min({link.bandwidth_bytes_per_us, sender.port_bytes_per_us,
-                                           receiver.port_bytes_per_us});
-        return sender.send_overhead_us + link.latency_us +
-               transmission_us(length_bytes_, bandwidth) + receiver.receive_overhead_us;
-    }
-
-    void add_sender(int host, double ready_us) {
-        reached_[static_cast<std::size_t>(host)] = true;
-        Sender sender{host, ready_us, {}};
-        for (int to = 0; to < network_.host_count(); ++to) {
-            const bool useful = !reached_[static_cast<std::size_t>(to)];
-            const double us = delivery_us(host, to);
-            if (useful && std::isfinite(us)) sender.receivers.emplace_back(us, to);
+    const auto hosts = static_cast<std::size_t>(network.host_count());
+    std::vector<int> parent(hosts, -1);
+    std::vector<bool> reached(hosts, false);
+    std::vector<Sender> senders;  // in the order in which they were reached
+    const auto reach = [&](int host, double ready_us) {
+        reached[static_cast<std::size_t>(host)] = true;
+        Sender& sender = senders.emplace_back(Sender{host, ready_us});
+        for (std::size_t to = 0; to < hosts; ++to) {
+            const double us = delivery_us(host, static_cast<int>(to));
+            if (!reached[to] && std::isfinite(us)) sender.receivers.emplace_back(us, static_cast<int>(to));
         }
         std::ranges::sort(sender.receivers, std::greater<>());
-        senders_.push_back(std::move(sender));
-    }
-
-    /// Gives the message to the host that can have it earliest; false if none can be reached.
-    bool reach_next() {
+    };
+    reach(root, 0);
+    while (senders.size() < hosts) {
         Sender* best = nullptr;
         double best_us = std::numeric_limits<double>::infinity();
-        for (Sender& sender : senders_) {
+        for (Sender& sender : senders) {
             auto& receivers = sender.receivers;
-            while (!receivers.empty() && reached_[static_cast<std::size_t>(receivers.back().second)])
+            while (!receivers.empty() && reached[static_cast<std::size_t>(receivers.back().second)])
                 receivers.pop_back();
-            if (receivers.empty()) continue;
-            const double arrival_us = sender.ready_us + receivers.back().first;
-            if (arrival_us < best_us) {
-                best = &sender;
-                best_us = arrival_us;
-            }
+            if (receivers.empty() || sender.ready_us + receivers.back().first >= best_us) continue;
+            best = &sender;
+            best_us = sender.ready_us + receivers.back().first;
         }
-        if (best == nullptr) return false;
+        if (best == nullptr) return std::nullopt;
         const int host = best->receivers.back().second;
-        parent_[static_cast<std::size_t>(host)] = best->host;
+        parent[static_cast<std::size_t>(host)] = best->host;
         best->ready_us += busy_us(best->host);
-        add_sender(host, best_us);
-        return true;
+        reach(host, best_us);
     }
-
-    const Network& network_;
-    std::size_t length_bytes_;
-    std::vector<int> parent_;
-    std::vector<bool> reached_;
-    std::vector<Sender> senders_;  // in the order in which they were reached
-};
-
-}  // namespace
-
-std::optional<Tree> greedy_tree(const Network& network, int root, std::size_t length_bytes) {
-    return Greedy(network, root, length_bytes).run(root);
+    Tree tree = tree_from_parents(std::move(parent), root);
+    serve_longest_first(tree, {delivery_us, busy_us});
+    return tree;
 }
 
 // MagPIe's two levels (Kielmann et al. 1999, doi:10.1145/301104.301116): the long ways first, each
