@@ -83,8 +83,8 @@ def test_it_makes_a_file_with_a_row_and_names_it_in_the_catalogue(typed, copy, c
                       and f"\nAlgorithm {STARTS[collective]}() {{\n" in text)
     assert body and f"Schedule {STARTS[collective]}(const Request& request) {{\n{body}\n}}\n" in start_file
     row = code.partition("Algorithm newest_one() {\n")[2]
-    assert f'{{.collective = Collective::{collective},' in row
-    assert '.name = "newest_one",' in row
+    assert f"\nnamespace mutirao::{collective} {{\n" in code
+    assert '{.name = "newest_one",' in row
     assert ".build = newest_one" in row
     assert (".keeps_order = true" in row) == (
         collective in ("reduce", "allreduce", "reduce_scatter_block", "scan", "exscan"))

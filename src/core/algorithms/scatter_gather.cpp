@@ -160,7 +160,8 @@ static Schedule two_level(const Request& request) {
     const int root_host = placement.host_of(request.root);
     const auto at_distance = [&](int distance) { return (root_host + distance) % hosts; };
     const auto leader = [&](int its_host) { return placement.leader(its_host, request.root); };
-    // The rank of the root's host that deals with the host at that distance; the root itself last, which has most to do.
+    // The rank of the root's host that deals with the host at that distance; the root itself last, which has most to
+    // do.
     const auto gate = [&](int distance) { return placement.beside(request.root, distance); };
     const Blocks blocks = blocks_of(request);
     const Region mine = nth_block(Buffer::output, 0, request.length_bytes);
