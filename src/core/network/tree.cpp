@@ -159,12 +159,10 @@ std::optional<Tree> hang_from(const EdgeList& edges, int root, const Network& ne
 // Dijkstra's shortest paths (1959, doi:10.1007/BF01386390) from the root: every host is reached as
 // early as its links allow, if senders cost nothing. Hosts x hosts steps, as the matrix is dense.
 
-std::optional<Tree> shortest_path_tree(const Network& network, int root, std::size_t length_bytes,
-                                       bool prefers_connected) {
-    const auto* const connected = prefers_connected ? network.connected.get() : nullptr;
-    const auto handicap = [connected](int a, int b) {
-        const bool must_connect =
-            connected != nullptr && !std::ranges::binary_search(*connected, std::pair(std::min(a, b), std::max(a, b)));
+std::optional<Tree> shortest_path_tree(const Network& network, int root, std::size_t length_bytes) {
+    const auto handicap = [&](int a, int b) {
+        const bool must_connect = network.connected && !std::ranges::binary_search(
+            *network.connected, std::pair(std::min(a, b), std::max(a, b)));
         return must_connect ? 1 + connecting_share : 1;
     };
     const auto weight_us = [&](int from, int to) {

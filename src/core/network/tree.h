@@ -87,10 +87,9 @@ using EdgeList = std::vector<std::pair<int, int>>;
 /// the longest path (in latency) lies. Nothing if the edges do not span the network's hosts.
 std::optional<Tree> hang_from(const EdgeList& edges, int root, const Network& network);
 
-/// Dijkstra from `root` over the usable links, weight = latency + length / bandwidth. `prefers_connected`: of paths that
-/// differ by less than connecting_share those between hosts that are connected. Nothing if a host cannot be reached.
-std::optional<Tree> shortest_path_tree(const Network& network, int root, std::size_t length_bytes,
-                                       bool prefers_connected = true);
+/// Dijkstra from `root` over the usable links, weight = latency + length / bandwidth; of paths that differ by less than
+/// connecting_share those between hosts that are connected. Nothing if a host cannot be reached.
+std::optional<Tree> shortest_path_tree(const Network& network, int root, std::size_t length_bytes);
 inline constexpr double connecting_share = 0.005;
 
 /// Repeatedly gives the message to the host that can have it earliest, given that every sender is
