@@ -127,8 +127,22 @@ class Network {
     struct Uplinks {
         std::vector<int> of_host;         ///< number of its uplink; empty: there are none
         std::vector<double> bytes_per_us;  ///< infinite: no limit
+
+        bool operator==(const Uplinks&) const = default;
     };
     Uplinks uplinks;
+
+    bool operator==(const Network& other) const {
+        if (host_count_ != other.host_count_ || transport != other.transport) return false;
+        if (uplinks != other.uplinks) return false;
+        if (latency_us_ != other.latency_us_ || hosts_ != other.hosts_) return false;
+        for (int from = 0; from < host_count_; ++from) {
+            for (int to = 0; to < host_count_; ++to) {
+                if (link(from, to) != other.link(from, to)) return false;
+            }
+        }
+        return true;
+    }
 
   private:
     /// Of a bandwidth. Beyond as many as can be told apart, all others are the last.
