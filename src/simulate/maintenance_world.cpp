@@ -71,15 +71,12 @@ RoundHost::Output RoundHost::in_round(const maintenance::Output& output) const {
     return out;
 }
 
-std::string RoundHost::fingerprint() const {
-    std::string bytes;
-    append_number(bytes, round_, 4);
-    for (const auto* node : {&current_, &next_}) {
-        const std::string part = *node ? (*node)->fingerprint() : std::string();
-        append_int(bytes, static_cast<int>(part.size()));
-        bytes += part;
-    }
-    return bytes;
+std::vector<std::byte> RoundHost::fingerprint() const {
+    ByteWriter state;
+    state.number(round_, 4);
+    for (const auto* node : {&current_, &next_})
+        state.optional(*node, [&](const auto& each) { state.put_bytes(each.fingerprint()); });
+    return std::move(state).take();
 }
 
 MaintenanceWorld::MaintenanceWorld(const Scenario& scenario)
@@ -194,13 +191,13 @@ void MaintenanceWorld::keep_digest() {
 }
 
 void MaintenanceWorld::renew_digest() {
-    std::string bytes;
-    append_number(bytes, newest_round(), 4);
-    append_int(bytes, changes_left_);
+    ByteWriter state;
+    state.number(newest_round(), 4);
+    state.number(changes_left_, 4);
     for (const Graph* graph : {&weights_, &tree_weights_})
-        for (const WeightedEdge& edge : graph->edges) append_weight(bytes, edge.weight);
+        for (const WeightedEdge& edge : graph->edges) fields(state, edge.weight);
     Digester digester(~std::uint64_t{0});
-    digester.add(bytes);
+    digester.add(std::move(state).take());
     digest_ = channels_.digest();
     digest_ += digester.value();
 }

@@ -45,7 +45,7 @@ class RoundHost {
 
     std::uint32_t round() const { return round_; }
     const std::optional<maintenance::Node>& node() const { return current_; }
-    std::string fingerprint() const;
+    std::vector<std::byte> fingerprint() const;
 
   private:
     Output in_round(const maintenance::Output& output) const;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "core/settings/settings.h"
+#include "core/text/names.h"
 #include "core/text/numbers.h"
 
 namespace mutirao::tool {

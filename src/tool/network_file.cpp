@@ -9,7 +9,7 @@
 #include "core/network/sites.h"
 #include "core/network/topology.h"
 #include "core/network/tree.h"
-#include "core/settings/settings.h"
+#include "core/text/names.h"
 #include "core/text/numbers.h"
 
 namespace mutirao::tool {

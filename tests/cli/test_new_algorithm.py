@@ -90,8 +90,8 @@ def assert_made(typed, copy, collective, name):
                       and f"\nAlgorithm {start}() {{\n" in text)
     assert body and f"Schedule {start}(const Request& request) {{\n{body}\n}}\n" in start_file
     row = code.partition(f"Algorithm {name}() {{\n")[2]
-    assert f'{{.collective = Collective::{collective},' in row
-    assert f'.name = "{name}",' in row and f".build = {name}" in row
+    assert f"\nnamespace mutirao::{collective} {{\n" in code
+    assert f'{{.name = "{name}",' in row and f".build = {name}" in row
     assert (".keeps_order = true" in row) == (
         collective in ("reduce", "allreduce", "reduce_scatter_block", "scan", "exscan"))
     assert (".level = Level::hosts" in row) == (collective == "broadcast")

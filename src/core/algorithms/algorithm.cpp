@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
-#include "core/settings/settings.h"
+#include "core/text/names.h"
+#include "core/text/numbers.h"
 
 namespace mutirao {
 
@@ -18,24 +18,15 @@ constexpr std::size_t most_segment_bytes = std::size_t{1} << 30;
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-template <typename Number>
-std::optional<Number> number_from(std::string_view text) {
-    Number value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
-
 std::string wrong_value(const Algorithm& algorithm, std::string_view key, std::string_view text,
                         std::string_view valid) {
     return std::string(key) + " " + quoted(text) + " is not valid for " +
            std::string(algorithm.name) + ": " + std::string(valid);
 }
 
-std::string one_of(const std::vector<std::string>& names) {
-    std::string valid = "one of " + names.front();
-    for (std::size_t i = 1; i < names.size(); ++i) valid += ", " + names[i];
-    return valid;
+std::string wrong_word(const Algorithm& algorithm, std::string_view key, std::string_view text,
+                       const std::vector<std::string>& names) {
+    return wrong_value(algorithm, key, text, "one of " + listed(names)) + did_you_mean(text, names);
 }
 
 /// One parameter as text. `assign` returns one line of error, or nothing.
@@ -51,16 +42,14 @@ std::string assign_tree(const Algorithm& algorithm, Parameters& parameters,
                         std::string_view text) {
     std::vector<std::string> names;
     for (const TreeKind kind : algorithm.trees) names.emplace_back(to_string(kind));
-    if (std::find(names.begin(), names.end(), text) != names.end()) {
-        parameters.tree = *tree_kind_from(text);
-        return {};
-    }
-    return wrong_value(algorithm, "kind", text, one_of(names)) + did_you_mean(text, names);
+    if (std::ranges::find(names, text) == names.end()) return wrong_word(algorithm, "kind", text, names);
+    parameters.tree = *tree_kind_from(text);
+    return {};
 }
 
 std::string assign_number(const Algorithm& algorithm, int& parameter, std::string_view key, std::string_view text,
                           int least, int most) {
-    const auto value = number_from<int>(text);
+    const auto value = number_in<int>(text);
     if (!value || *value < least || *value > most)
         return wrong_value(algorithm, key, text, std::to_string(least) + ".." + std::to_string(most));
     parameter = *value;
@@ -69,7 +58,7 @@ std::string assign_number(const Algorithm& algorithm, int& parameter, std::strin
 
 std::string assign_segment(const Algorithm& algorithm, Parameters& parameters,
                            std::string_view text) {
-    const auto bytes = number_from<std::size_t>(text);
+    const auto bytes = number_in<std::size_t>(text);
     const bool in_range = bytes && *bytes >= least_segment_bytes && *bytes <= most_segment_bytes;
     if (!in_range && bytes != std::size_t{0}) {
         return wrong_value(algorithm, "segment_bytes", text,
@@ -91,7 +80,7 @@ std::string assign_inside(const Algorithm& algorithm, Parameters& parameters,
         }
         names.emplace_back(row.name);
     }
-    return wrong_value(algorithm, "inside", text, one_of(names)) + did_you_mean(text, names);
+    return wrong_word(algorithm, "inside", text, names);
 }
 
 constexpr std::array<ParameterRow, 6> parameter_rows{{
@@ -149,13 +138,10 @@ std::string unread_parameter(const Algorithm& algorithm, std::string_view key) {
     for (const ParameterRow& row : parameter_rows) {
         if (row.read_by(algorithm)) names.emplace_back(row.key);
     }
-    std::string error = std::string(algorithm.name) + " has no parameter " + quoted(key);
+    const std::string error = std::string(algorithm.name) + " has no parameter " + quoted(key);
     if (names.empty()) return error + "; it takes none";
     const std::string near = did_you_mean(key, names);
-    if (!near.empty()) return error + near;
-    error += "; it takes " + names.front();
-    for (std::size_t i = 1; i < names.size(); ++i) error += ", " + names[i];
-    return error;
+    return error + (near.empty() ? "; it takes " + listed(names) : near);
 }
 
 std::string assign_parameter(Candidate& candidate, std::string_view assignment) {

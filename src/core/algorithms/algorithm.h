@@ -25,7 +25,7 @@ struct Parameters {
     int outer = 0;   ///< so many groups, the farthest ones, own no part of a message
     TreeKind tree = TreeKind::none;
     /// The row by which the message goes on inside a host with several ranks. An algorithm's own
-    /// function does not read it: see composition.h.
+    /// function does not read it: see over_placement.h.
     std::string_view inside = "binomial";
 
     bool operator==(const Parameters&) const = default;
@@ -49,12 +49,12 @@ struct Request {
 
 /// Who an algorithm's participants are.
 enum class Level : unsigned char {
-    ranks,  ///< all ranks; a tree over hosts goes on inside each host (see composition.h)
+    ranks,  ///< all ranks; a tree over hosts goes on inside each host (see over_placement.h)
     hosts   ///< one rank of each host; Parameters::inside goes on inside
 };
 
 struct Algorithm {
-    Collective collective;
+    Collective collective{};   ///< the catalogue knows it
     std::string_view name;     ///< as the user writes it, e.g. "binomial"
     std::string_view summary;  ///< one line
     std::string_view source;   ///< the paper or the implementation that it follows

@@ -183,12 +183,25 @@ namespace {
 
 std::vector<Algorithm> rows_of_all() {
     std::vector<Algorithm> all;
-    for (const std::vector<Algorithm>& rows :
-         {barrier::rows(), broadcast::rows(), gather::rows(), scatter::rows(), allgather::rows(), alltoall::rows(),
-          reduce::rows(), allreduce::rows(), reduce_scatter_block::rows(), scan::rows(), exscan::rows(),
-          native_composition_rows()}) {
-        all.insert(all.end(), rows.begin(), rows.end());
-    }
+    const auto add = [&](Collective collective, const std::vector<Algorithm>& rows) {
+        for (Algorithm each : rows) {
+            each.collective = collective;
+            all.push_back(std::move(each));
+        }
+    };
+    add(Collective::barrier, barrier::rows());
+    add(Collective::broadcast, broadcast::rows());
+    add(Collective::gather, gather::rows());
+    add(Collective::scatter, scatter::rows());
+    add(Collective::allgather, allgather::rows());
+    add(Collective::alltoall, alltoall::rows());
+    add(Collective::reduce, reduce::rows());
+    add(Collective::allreduce, allreduce::rows());
+    add(Collective::reduce_scatter_block, reduce_scatter_block::rows());
+    add(Collective::scan, scan::rows());
+    add(Collective::exscan, exscan::rows());
+    const std::vector<Algorithm> native_compositions = native_composition_rows();
+    all.insert(all.end(), native_compositions.begin(), native_compositions.end());
     return all;
 }
 

@@ -242,8 +242,7 @@ static Schedule circulant(const Request& request) {
 }
 
 Algorithm circulant() {
-    return {.collective = Collective::broadcast,
-            .name = "circulant",
+    return {.name = "circulant",
             .summary = "a segment in and one out in each round, over skips that take turns",
             .source = "Traeff 2025, doi:10.1145/3735139",
             .build = circulant, .segmented = true, .level = Level::hosts};
@@ -285,8 +284,7 @@ static Schedule circulant(const Request& request) {
 }
 
 Algorithm circulant() {
-    return {.collective = Collective::reduce,
-            .name = "circulant",
+    return {.name = "circulant",
             .summary = "a segment in and one out in each round, over skips that take turns",
             .source = "Traeff 2024, arXiv:2407.18004",
             .build = circulant, .segmented = true};
@@ -307,8 +305,7 @@ static Schedule circulant(const Request& request) {
 }
 
 Algorithm circulant() {
-    return {.collective = Collective::allgather,
-            .name = "circulant",
+    return {.name = "circulant",
             .summary = "like bruck with skips that halve p, without staging",
             .source = "Traeff 2024, arXiv:2410.14234",
             .build = circulant, .blocks = InBlocks::uneven};
@@ -335,8 +332,7 @@ Schedule circulant(const Request& request) {
 }
 
 Algorithm circulant() {
-    return {.collective = Collective::allreduce,
-            .name = "circulant",
+    return {.name = "circulant",
             .summary = "reduce-scatter and allgather along halving skips, for any number of ranks",
             .source = "Traeff 2024, arXiv:2410.14234",
             .build = circulant};
@@ -362,8 +358,7 @@ static Schedule circulant(const Request& request) {
 }
 
 Algorithm circulant() {
-    return {.collective = Collective::reduce_scatter_block,
-            .name = "circulant",
+    return {.name = "circulant",
             .summary = "along halving skips, for any number of ranks",
             .source = "Traeff 2024, arXiv:2410.14234",
             .build = circulant, .blocks = InBlocks::uneven};

@@ -4,11 +4,6 @@
 
 namespace mutirao {
 
-Region blocks_from(Buffer buffer, int first, int count, std::size_t block_bytes) {
-    return {buffer, static_cast<std::size_t>(first) * block_bytes,
-            static_cast<std::size_t>(count) * block_bytes};
-}
-
 std::vector<BlockRun> runs_of(int first, int count, int size) {
     std::vector<BlockRun> runs;
     first = (first + size) % size;

@@ -10,9 +10,6 @@
 
 namespace mutirao {
 
-/// The blocks first .. first + count - 1 of a buffer, which lie one behind another.
-Region blocks_from(Buffer buffer, int first, int count, std::size_t block_bytes);
-
 /// Blocks that lie one behind another in a buffer.
 struct BlockRun {
     int first;

@@ -7,10 +7,6 @@ namespace {
 
 using Runs = std::vector<BlockRun>;
 
-TEST(EqualBlocks, LieOneBehindAnother) {
-    EXPECT_EQ(blocks_from(Buffer::scratch, 2, 3, 10), (Region{Buffer::scratch, 20, 30}));
-}
-
 TEST(EqualBlocks, AreTwoRunsIfTheyGoOverTheEnd) {
     EXPECT_EQ(runs_of(1, 3, 5), (Runs{{1, 3, 0}}));
     EXPECT_EQ(runs_of(3, 2, 5), (Runs{{3, 2, 0}}));
@@ -23,6 +19,7 @@ TEST(EqualBlocks, AreTwoRunsIfTheyGoOverTheEnd) {
 TEST(RankBlocks, AreEqualUnlessTheirLengthsAreGiven) {
     const Request equal{.rank = 1, .size = 3, .length_bytes = 4};
     EXPECT_EQ(blocks_of(equal).block(2), (Region{Buffer::output, 8, 4}));
+    EXPECT_EQ(blocks_of(equal).range(2, 5, Buffer::scratch), (Region{Buffer::scratch, 8, 12}));
     EXPECT_EQ(blocks_received(equal).block(2), (Region{Buffer::output, 8, 4}));
     EXPECT_EQ(own_length_bytes(equal), 4u);
     EXPECT_EQ(longest_block_bytes(equal), 4u);

@@ -103,8 +103,7 @@ namespace reduce {
 // Cost, n bytes: for a power of two of p ranks, 2 log2 p steps; at most 2 n bytes through a port and n bytes
 // combined. Otherwise one step and n bytes more. Empty blocks are not sent, and a block should be worth a message.
 Algorithm rabenseifner() {
-    return {.collective = Collective::reduce,
-            .name = "rabenseifner",
+    return {.name = "rabenseifner",
             .summary = "recursive halving, then the blocks are gathered at the root",
             .source = "Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1",
             .build = [](const Request& request) { return halved(request, false); }, .keeps_order = true};
@@ -120,8 +119,7 @@ namespace allreduce {
 // combined. Otherwise two steps and up to 2 n bytes more. Empty blocks are not sent, and a block should be worth a
 // message.
 Algorithm rabenseifner() {
-    return {.collective = Collective::allreduce,
-            .name = "rabenseifner",
+    return {.name = "rabenseifner",
             .summary = "recursive halving, then the blocks are spread by doubling",
             .source = "Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1",
             .build = [](const Request& request) { return halved(request, true); }, .keeps_order = true};
@@ -162,8 +160,7 @@ static Schedule recursive_halving(const Request& request) {
 }
 
 Algorithm recursive_halving() {
-    return {.collective = Collective::reduce_scatter_block,
-            .name = "recursive_halving",
+    return {.name = "recursive_halving",
             .summary = "partners split the blocks that both hold, at halving distances",
             .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
             .build = recursive_halving, .blocks = InBlocks::uneven};

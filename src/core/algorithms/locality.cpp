@@ -19,62 +19,38 @@ namespace {
 /// Parameters::radix other hosts, so that with m ranks a host it reaches radix times m. One rank of a host is reached
 /// from outside, and passes it on inside by a binomial tree before it serves others. Takes time for the rank's own
 /// place.
-class LocalityTree {
-  public:
-    explicit LocalityTree(const Request& request)
-        : placement_(given_placement(request)), root_(request.root), radix_(request.parameters.radix),
-          working_(fewest_ranks_of_a_host(placement_)) {}
+TreePlace locality_place(const Request& request) {
+    const Placement& placement = given_placement(request);
+    const int hosts = placement.host_count(), host = placement.host_of(request.rank);
+    const int root_host = placement.host_of(request.root);
+    const int radix = request.parameters.radix, working = fewest_ranks_of_a_host(placement);
+    // Both counted from where the message comes from: the root's host, the rank that is reached from outside.
+    const auto rank_at = [&](long long its_host, int position) {
+        const int real = real_rank(static_cast<int>(its_host), root_host, hosts);
+        return placement.beside(placement.leader(real, request.root), position);
+    };
+    const long long own = virtual_rank(host, root_host, hosts);
+    const int size = static_cast<int>(placement.ranks_of(host).size());
+    const int first = placement.position_of(rank_at(own, 0));
+    const int position = virtual_rank(placement.position_of(request.rank), first, size);
 
-    TreePlace place(int rank) const {
-        const int host = placement_.host_of(rank);
-        const int position = position_of(rank);
-        TreePlace place = k_nomial_place(position, ranks_on(host), 2);
-        if (place.parent >= 0) place.parent = rank_at(host, place.parent);
-        for (int& child : place.children) child = rank_at(host, child);
-
-        const long long own = counted(host);
-        const long long served = static_cast<long long>(working_) * radix_;
-        for (long long having = 1; having < hosts(); having *= served + 1) {
-            if (own >= having && own < having * (served + 1) && position == 0) {
-                const long long turn = own / having - 1;
-                place.parent = rank_at(real(own % having), static_cast<int>(turn / radix_));
-            }
-            if (own >= having || position >= working_) continue;
-            for (int i = 1; i <= radix_; ++i) {
-                const long long other = own + having * (position * radix_ + i);
-                if (other < hosts()) place.children.push_back(rank_at(real(other), 0));
-            }
+    TreePlace place = k_nomial_place(position, size, 2);
+    if (place.parent >= 0) place.parent = rank_at(own, place.parent);
+    for (int& child : place.children) child = rank_at(own, child);
+    const long long served = static_cast<long long>(working) * radix;
+    for (long long having = 1; having < hosts; having *= served + 1) {
+        if (own >= having && own < having * (served + 1) && position == 0) {
+            const long long turn = own / having - 1;
+            place.parent = rank_at(own % having, static_cast<int>(turn / radix));
         }
-        return place;
+        if (own >= having || position >= working) continue;
+        for (int i = 1; i <= radix; ++i) {
+            const long long other = own + having * (position * radix + i);
+            if (other < hosts) place.children.push_back(rank_at(other, 0));
+        }
     }
-
-  private:
-    int hosts() const { return placement_.host_count(); }
-    int ranks_on(int host) const { return static_cast<int>(placement_.ranks_of(host).size()); }
-    /// From the root's host on.
-    int counted(int host) const {
-        return (host - placement_.host_of(root_) + hosts()) % hosts();
-    }
-    int real(long long host) const {
-        return static_cast<int>((host + placement_.host_of(root_)) % hosts());
-    }
-    /// From the rank on that is reached from outside.
-    int position_of(int rank) const {
-        const int host = placement_.host_of(rank);
-        const int first = placement_.position_of(placement_.leader(host, root_));
-        return virtual_rank(placement_.position_of(rank), first, ranks_on(host));
-    }
-    int rank_at(int host, int position) const {
-        const int first = placement_.position_of(placement_.leader(host, root_));
-        const auto real_position = real_rank(position, first, ranks_on(host));
-        return placement_.ranks_of(host)[static_cast<std::size_t>(real_position)];
-    }
-
-    const Placement& placement_;
-    int root_;
-    int radix_;
-    int working_;  ///< ranks of each host that serve others
-};
+    return place;
+}
 
 }  // namespace
 
@@ -86,12 +62,11 @@ namespace broadcast {
 // Cost, H hosts of at least m ranks, radix k, n bytes: depth ceil(log_(km+1) H) over the network, of up to k
 // messages one after the other, with ceil(log2 m) inside before each; a host sends up to k m n bytes a round.
 static Schedule locality_tree(const Request& request) {
-    return over_place(request, LocalityTree(request).place(request.rank));
+    return over_place(request, locality_place(request));
 }
 
 Algorithm locality_tree() {
-    return {.collective = Collective::broadcast,
-            .name = "locality_tree",
+    return {.name = "locality_tree",
             .summary = "down a tree in which all ranks of a host serve other hosts",
             .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
             .build = locality_tree, .segmented = true, .radices = {2, 4}};
@@ -110,14 +85,13 @@ Schedule k_nomial(const Request& request);
 // as many more as it has children inside.
 static Schedule locality_tree(const Request& request) {
     Dataflow flow;
-    pass_up(request, mirrored(LocalityTree(request).place(request.rank)),
+    pass_up(request, mirrored(locality_place(request)),
             whole_message(flow, request, request.rank == request.root));
     return std::move(flow).take();
 }
 
 Algorithm locality_tree() {
-    return {.collective = Collective::reduce,
-            .name = "locality_tree",
+    return {.name = "locality_tree",
             .summary = "up a tree in which all ranks of a host serve other hosts",
             .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
             .build = locality_tree, .segmented = true, .radices = {2, 4}};
@@ -133,17 +107,11 @@ namespace {
 class HostByHost {
   public:
     HostByHost(const Placement& placement, const Request& request)
-        : in_output_(blocks_of(request)), here_(std::span<const std::size_t>()) {
-        for (int host = 0; host < placement.host_count(); ++host) {
-            const auto ranks = placement.ranks_of(host);
-            ranks_.insert(ranks_.end(), ranks.begin(), ranks.end());
-            first_.push_back(static_cast<int>(ranks_.size()));
-        }
+        : placement_(placement), in_output_(blocks_of(request)), here_(std::span<const std::size_t>()) {
         std::vector<std::size_t> lengths;
-        for (const int rank : ranks_) lengths.push_back(in_output_.block(rank).length_bytes);
+        for (const int rank : placement.host_by_host()) lengths.push_back(in_output_.block(rank).length_bytes);
         here_ = Blocks(lengths);
-        const bool as_numbered = std::is_sorted(ranks_.begin(), ranks_.end());
-        buffer_ = as_numbered ? Buffer::output : Buffer::scratch;
+        buffer_ = std::ranges::is_sorted(placement.host_by_host()) ? Buffer::output : Buffer::scratch;
     }
 
     Region in_output(int rank) const { return in_output_.block(rank); }
@@ -153,7 +121,7 @@ class HostByHost {
     /// Of `count` hosts from `host` on, counted round.
     std::vector<Region> of_hosts(int host, int count) const {
         std::vector<Region> regions;
-        for (const BlockRun& run : runs_of(host, count, static_cast<int>(first_.size()) - 1)) {
+        for (const BlockRun& run : runs_of(host, count, placement_.host_count())) {
             regions.push_back(here_.range(first(run.first), first(run.first + run.count), buffer_));
         }
         return regions;
@@ -161,7 +129,7 @@ class HostByHost {
     /// To their places in the output, but for the block of `rank`.
     void put_in_place(Dataflow& flow, int rank) const {
         if (buffer_ == Buffer::output) return;
-        const int count = static_cast<int>(ranks_.size());
+        const int count = placement_.rank_count();
         for (int begin = 0, end = 0; begin < count; begin = end) {
             const int to = at(begin);
             for (end = begin + 1; end < count && at(end) == to + end - begin; ++end) {
@@ -173,95 +141,13 @@ class HostByHost {
     }
 
   private:
-    int first(int host) const { return first_[static_cast<std::size_t>(host)]; }
-    int at(int index) const { return ranks_[static_cast<std::size_t>(index)]; }
+    int first(int host) const { return static_cast<int>(placement_.begin_of(host)); }
+    int at(int index) const { return placement_.host_by_host()[static_cast<std::size_t>(index)]; }
 
+    const Placement& placement_;
     Blocks in_output_;
     Blocks here_;
     Buffer buffer_;
-    std::vector<int> ranks_;
-    std::vector<int> first_ = {0};
-};
-
-class LocalityBruck {
-  public:
-    explicit LocalityBruck(const Request& request)
-        : request_(request),
-          placement_(given_placement(request)),
-          blocks_(placement_, request),
-          host_(placement_.host_of(request.rank)),
-          position_(placement_.position_of(request.rank)),
-          working_(fewest_ranks_of_a_host(placement_)) {}
-
-    Schedule run() && {
-        place_own();
-        exchange_own();
-        const long long hosts = placement_.host_count();
-        const int by_each = request_.parameters.radix - 1;
-        for (long long held = 1; held < hosts; held *= working_ * by_each + 1) {
-            for (int i = 0; i < working_ * by_each; ++i) {
-                const long long distance = (i + 1) * held;
-                if (distance >= hosts) break;
-                fetch(i / by_each, static_cast<int>(distance),
-                      static_cast<int>(std::min(held, hosts - distance)));
-            }
-        }
-        blocks_.put_in_place(flow_, request_.rank);
-        return std::move(flow_).take();
-    }
-
-  private:
-    template <typename Visit>
-    void for_others_on_host(Visit visit) const {
-        for (const int rank : placement_.ranks_of(host_)) {
-            if (rank != request_.rank) visit(rank);
-        }
-    }
-
-    void place_own() {
-        const Region place = blocks_.in_output(request_.rank);
-        const Region home = blocks_.of_rank_at(host_, position_);
-        flow_.copy(own_input(request_), place);
-        if (home != place) flow_.copy(own_input(request_), home);
-    }
-
-    void exchange_own() {
-        for_others_on_host([&](int rank) { flow_.send(rank, own_input(request_)); });
-        for_others_on_host([&](int rank) {
-            flow_.receive(rank, blocks_.of_rank_at(host_, placement_.position_of(rank)));
-        });
-    }
-
-    /// The blocks of `count` hosts from `distance` ahead on, by the rank at `position`, which sends as
-    /// many to the host that is so far behind.
-    void fetch(int position, int distance, int count) {
-        const int hosts = placement_.host_count();
-        const int ahead = (host_ + distance) % hosts;
-        const int behind = (host_ + hosts - distance) % hosts;
-        const auto peer_on = [&](int host) {
-            return placement_.ranks_of(host)[static_cast<std::size_t>(position)];
-        };
-        const std::vector<Region> arriving = blocks_.of_hosts(ahead, count);
-        if (position != position_) {
-            for (const Region& region : arriving) flow_.receive(peer_on(host_), region);
-            return;
-        }
-        for (const Region& region : blocks_.of_hosts(host_, count)) {
-            flow_.send(peer_on(behind), region);
-        }
-        for (const Region& region : arriving) flow_.receive(peer_on(ahead), region);
-        for (const Region& region : arriving) {
-            for_others_on_host([&](int rank) { flow_.send(rank, region); });
-        }
-    }
-
-    const Request& request_;
-    const Placement& placement_;
-    HostByHost blocks_;
-    int host_;
-    int position_;
-    int working_;  ///< ranks of each host that get blocks from other hosts
-    Dataflow flow_;
 };
 
 }  // namespace
@@ -276,11 +162,50 @@ class LocalityBruck {
 // Cost, H hosts of at least m ranks, p ranks, blocks of n bytes: ceil(log_((k-1)m+1) H) rounds of k - 1 messages,
 // or twice as many, over the network and m times as many inside; (p - m) n bytes enter each host. Scratch for all
 // blocks and a copy of each where ranks are not numbered host by host.
-static Schedule locality_bruck(const Request& request) { return LocalityBruck(request).run(); }
+static Schedule locality_bruck(const Request& request) {
+    const Placement& placement = given_placement(request);
+    const HostByHost blocks(placement, request);
+    const int hosts = placement.host_count(), host = placement.host_of(request.rank);
+    const int own_position = placement.position_of(request.rank);
+    const std::vector<int> others = others_beside(placement, request.rank);
+
+    Dataflow flow;
+    const Region place = blocks.in_output(request.rank), home = blocks.of_rank_at(host, own_position);
+    flow.copy(own_input(request), place);
+    if (home != place) flow.copy(own_input(request), home);
+    for (const int rank : others) flow.send(rank, own_input(request));
+    for (const int rank : others) flow.receive(rank, blocks.of_rank_at(host, placement.position_of(rank)));
+
+    // The blocks of `count` hosts from `distance` ahead on, by the rank at `position`, which sends as many to the host
+    // that is so far behind.
+    const auto fetch = [&](int position, int distance, int count) {
+        const auto peer_on = [&](int its_host) {
+            return placement.ranks_of(its_host % hosts)[static_cast<std::size_t>(position)];
+        };
+        const std::vector<Region> arriving = blocks.of_hosts((host + distance) % hosts, count);
+        if (position != own_position) {
+            for (const Region& region : arriving) flow.receive(peer_on(host), region);
+            return;
+        }
+        for (const Region& region : blocks.of_hosts(host, count)) flow.send(peer_on(host + hosts - distance), region);
+        for (const Region& region : arriving) flow.receive(peer_on(host + distance), region);
+        for (const Region& region : arriving) {
+            for (const int rank : others) flow.send(rank, region);
+        }
+    };
+    const int by_each = request.parameters.radix - 1, fetched = fewest_ranks_of_a_host(placement) * by_each;
+    for (long long held = 1; held < hosts; held *= fetched + 1) {
+        for (int i = 0; i < fetched && (i + 1) * held < hosts; ++i) {
+            const long long distance = (i + 1) * held;
+            fetch(i / by_each, static_cast<int>(distance), static_cast<int>(std::min(held, hosts - distance)));
+        }
+    }
+    blocks.put_in_place(flow, request.rank);
+    return std::move(flow).take();
+}
 
 Algorithm locality_bruck() {
-    return {.collective = Collective::allgather,
-            .name = "locality_bruck",
+    return {.name = "locality_bruck",
             .summary = "bruck between hosts, whose ranks share the work and exchange what comes",
             .source = "Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
             .build = locality_bruck, .radices = {2, 5}, .blocks = InBlocks::uneven};
@@ -329,14 +254,13 @@ static Schedule locality_exchange(const Request& request) {
     const bool leads = beside.front() == request.rank;
     const Region of_host{Buffer::scratch, 0, length};
     const Region of_all{Buffer::scratch, aligned(length), length * static_cast<std::size_t>(hosts)};
-    const auto itself = [](int rank) { return rank; };
 
     Schedule schedule;
     schedule.append(reduce::k_nomial({.rank = placement.position_of(request.rank),
                                       .size = static_cast<int>(beside.size()),
                                       .length_bytes = length,
                                       .unit_bytes = request.unit_bytes}),
-                    [&](int position) { return beside[static_cast<std::size_t>(position)]; },
+                    [&](int position) { return placement.beside(beside.front(), position); },
                     {.input = {Buffer::input, 0, length}, .output = of_host});
     const auto lengths = lengths_of_leaders(placement, length);
     schedule.append(allgather::locality_bruck({.rank = request.rank,
@@ -345,15 +269,14 @@ static Schedule locality_exchange(const Request& request) {
                                                .lengths = lengths,
                                                .parameters = request.parameters,
                                                .placement = &placement}),
-                    itself, {.input = {Buffer::scratch, 0, leads ? length : 0}, .output = of_all});
-    schedule.append(combine(hosts, length), itself,
+                    {}, {.input = {Buffer::scratch, 0, leads ? length : 0}, .output = of_all});
+    schedule.append(combine(hosts, length), {},
                     {.input = of_all, .output = {Buffer::output, 0, length}});
     return schedule;
 }
 
 Algorithm locality_exchange() {
-    return {.collective = Collective::allreduce,
-            .name = "locality_exchange",
+    return {.name = "locality_exchange",
             .summary = "each host's sum to all ranks, by ranks of a host that share the work",
             .source = "after Bienz, Olson and Gropp 2019, arXiv:1910.09650",
             .build = locality_exchange, .radices = {2, 5}};

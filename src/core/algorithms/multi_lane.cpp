@@ -13,31 +13,6 @@
 
 namespace mutirao {
 
-namespace {
-
-class Lanes {
-  public:
-    /// One for each rank of the largest group. The root serves the first lane of its own group; -1:
-    /// there is none.
-    explicit Lanes(const Placement& groups, int root = -1) : groups_(groups), root_(root) {}
-
-    int count() const { return groups_.most_ranks_on_a_host(); }
-    int speaker(int group, int lane) const {
-        const auto ranks = groups_.ranks_of(group);
-        const bool has_root = root_ >= 0 && groups_.host_of(root_) == group;
-        const int first = has_root ? groups_.position_of(root_) : 0;
-        return ranks[static_cast<std::size_t>(
-            real_rank(lane % static_cast<int>(ranks.size()), first,
-                      static_cast<int>(ranks.size())))];
-    }
-
-  private:
-    const Placement& groups_;
-    int root_;
-};
-
-}  // namespace
-
 namespace broadcast {
 
 namespace {
@@ -48,71 +23,37 @@ constexpr std::size_t least_bytes_of_shares = 4096;
 /// A group's place in the tree of one lane, both counted from the root's group.
 using PlaceBetween = std::function<TreePlace(int group, int lane)>;
 
-class OverLanes {
-  public:
-    OverLanes(const Request& request, const Placement& groups)
-        : request_(request),
-          groups_(groups),
-          lanes_(groups, request.root),
-          own_group_(groups.host_of(request.rank)),
-          root_group_(groups.host_of(request.root)) {}
-
-    TreePlace place_in(int lane, const PlaceBetween& place_between) const {
-        const int count = groups_.host_count();
-        const TreePlace between = with_real_ranks(
-            place_between(virtual_rank(own_group_, root_group_, count), lane), root_group_, count);
-        const int speaker = lanes_.speaker(own_group_, lane);
-        const bool at_root = request_.rank == request_.root;
-        TreePlace place;
-        if (request_.rank == speaker) {
-            if (between.parent >= 0) {
-                place.parent = lanes_.speaker(between.parent, lane);
-            } else if (!at_root) {
-                place.parent = request_.root;
-            }
-            for (const int group : between.children) {
-                place.children.push_back(lanes_.speaker(group, lane));
-            }
-            add_own_group(place);
-        } else if (at_root) {
-            place.children.push_back(speaker);
-        } else {
-            place.parent = speaker;
-        }
+/// There are as many lanes as the largest group has ranks; the root serves the first one of its own group.
+TreePlace place_in_lane(int lane, const Request& request, const Placement& groups, const PlaceBetween& place_between) {
+    const int own_group = groups.host_of(request.rank), root_group = groups.host_of(request.root);
+    const auto speaker = [&](int group) { return groups.beside(groups.leader(group, request.root), lane); };
+    const bool at_root = request.rank == request.root;
+    TreePlace place;
+    if (request.rank != speaker(own_group)) {
+        if (at_root) place.children.push_back(speaker(own_group));
+        else place.parent = speaker(own_group);
         return place;
     }
-
-    int lane_count() const { return lanes_.count(); }
-
-  private:
-    /// Each begins with the next, so that a rank does not get all shares at the same time.
-    void add_own_group(TreePlace& place) const {
-        const auto ranks = groups_.ranks_of(own_group_);
-        const int size = static_cast<int>(ranks.size());
-        for (int distance = 1; distance < size; ++distance) {
-            const int next = real_rank(distance, groups_.position_of(request_.rank), size);
-            const int rank = ranks[static_cast<std::size_t>(next)];
-            if (rank != request_.root) place.children.push_back(rank);
-        }
+    const int own = virtual_rank(own_group, root_group, groups.host_count());
+    const TreePlace between = with_real_ranks(place_between(own, lane), root_group, groups.host_count());
+    if (!at_root) place.parent = between.parent >= 0 ? speaker(between.parent) : request.root;
+    for (const int group : between.children) place.children.push_back(speaker(group));
+    // Each begins with the next, so that a rank does not get all shares at the same time.
+    for (std::size_t distance = 1; distance < groups.ranks_of(own_group).size(); ++distance) {
+        const int rank = groups.beside(request.rank, static_cast<int>(distance));
+        if (rank != request.root) place.children.push_back(rank);
     }
-
-    const Request& request_;
-    const Placement& groups_;
-    Lanes lanes_;
-    int own_group_;
-    int root_group_;
-};
+    return place;
+}
 
 /// The root hands each share to the rank of its own group that speaks for the share's lane. From
 /// there it goes down the lane's tree over the groups, from speaker to speaker, and each of these
 /// passes it on to its whole group.
 Schedule over_lanes(const Request& request, const Placement& groups,
                     const PlaceBetween& place_between) {
-    const OverLanes lanes(request, groups);
     std::vector<TreePlace> places;
-    for (int lane = 0; lane < lanes.lane_count(); ++lane) {
-        places.push_back(lanes.place_in(lane, place_between));
-    }
+    for (int lane = 0; lane < groups.most_ranks_on_a_host(); ++lane)
+        places.push_back(place_in_lane(lane, request, groups, place_between));
     return pass_down_shares(places, request);
 }
 
@@ -149,8 +90,7 @@ static Schedule multi_lane(const Request& request) {
 }
 
 Algorithm multi_lane() {
-    return {.collective = Collective::broadcast,
-            .name = "multi_lane",
+    return {.name = "multi_lane",
             .summary = "a share by each rank of a host, put together inside the hosts",
             .source = "Traeff and Hunold 2019, arXiv:1910.13373",
             .build = multi_lane, .segmented = true, .segments_of_blocks = true, .radices = {2, 8},
@@ -176,8 +116,7 @@ static Schedule striped(const Request& request) {
 }
 
 Algorithm striped() {
-    return {.collective = Collective::broadcast,
-            .name = "striped",
+    return {.name = "striped",
             .summary = "a share over each host of groups of `radix`, then exchanged in the groups",
             .source = "Traeff and Hunold 2019, arXiv:1910.13373",
             .build = striped, .segmented = true, .segments_of_blocks = true, .radices = {2, 4, 8, 64},
@@ -201,111 +140,65 @@ namespace {
 // each host, over m ranks, and about as many go between the ranks inside. By recursive multiplying with radix k,
 // where H is a power of k: log_k H + 2 messages in a row, and (k - 1) n log_k H bytes. Scratch for twice the
 // message.
-class MultiLane {
-  public:
-    /// `between_hosts`: the algorithm for a lane.
-    MultiLane(const Request& request, Schedule (*between_hosts)(const Request&))
-        : request_(request),
-          between_hosts_(between_hosts),
-          placement_(given_placement(request)),
-          lanes_(placement_),
-          shares_(request.length_bytes, lanes_.count(), request.unit_bytes),
-          host_(placement_.host_of(request.rank)) {}
-
-    Schedule run() && {
-        reduce_inside();
-        for (const OwnShare& own : own_) reduce_between_hosts(own);
-        spread_inside();
-        return std::move(schedule_);
-    }
-
-  private:
-    struct OwnShare {
-        int lane;
-        Region reduced_inside;
+Schedule over_lanes(const Request& request, Schedule (*between_hosts)(const Request&)) {
+    const Placement& placement = given_placement(request);
+    const int host = placement.host_of(request.rank), lanes = placement.most_ranks_on_a_host();
+    const std::vector<int> others = others_beside(placement, request.rank);
+    const Blocks shares(request.length_bytes, lanes, request.unit_bytes);
+    const auto speaker = [&](int its_host, int lane) {
+        return placement.beside(placement.ranks_of(its_host).front(), lane);
     };
-
-    int speaker(int lane) const { return lanes_.speaker(host_, lane); }
-    void append(Dataflow&& flow) {
-        schedule_.append(std::move(flow).take(), [](int rank) { return rank; });
-    }
-
-    void reduce_inside() {
-        std::vector<int> others;
-        for (const int rank : placement_.ranks_of(host_)) {
-            if (rank != request_.rank) others.push_back(rank);
+    Dataflow inside;
+    const Partial whole = whole_message(inside, request, false);
+    std::vector<std::pair<int, Region>> reduced_inside;  // by own lane
+    for (int lane = 0; lane < lanes; ++lane) {
+        Partial share = whole;
+        share.narrow(shares.block(lane));
+        if (speaker(host, lane) != request.rank) {
+            share.send(speaker(host, lane));
+            continue;
         }
-        Dataflow flow;
-        const Partial whole = whole_message(flow, request_, false);
-        for (int lane = 0; lane < lanes_.count(); ++lane) {
-            Partial share = whole;
-            share.narrow(shares_.block(lane));
-            if (speaker(lane) != request_.rank) {
-                share.send(speaker(lane));
-                continue;
-            }
-            share.combine({}, others);
-            own_.push_back({lane, share.value()});
+        share.combine({}, others);
+        reduced_inside.emplace_back(lane, share.value());
+    }
+    Schedule schedule = std::move(inside).take();
+    for (const auto& [lane, reduced] : reduced_inside) {
+        const Region result = shares.block(lane);
+        const Schedule between = between_hosts({.rank = host,
+                                                .size = placement.host_count(),
+                                                .length_bytes = result.length_bytes,
+                                                .unit_bytes = request.unit_bytes,
+                                                .parameters = request.parameters});
+        schedule.append(between, [&, lane = lane](int other) { return speaker(other, lane); },
+                        {.input = reduced, .output = result});
+    }
+    Dataflow outwards;
+    for (int lane = 0; lane < lanes; ++lane) {
+        if (speaker(host, lane) != request.rank) {
+            outwards.receive(speaker(host, lane), shares.block(lane));
+            continue;
         }
-        append(std::move(flow));
+        for (const int rank : others) outwards.send(rank, shares.block(lane));
     }
-
-    void reduce_between_hosts(const OwnShare& own) {
-        const Region result = shares_.block(own.lane);
-        const Schedule between = between_hosts_({.rank = host_,
-                                                 .size = placement_.host_count(),
-                                                 .length_bytes = result.length_bytes,
-                                                 .unit_bytes = request_.unit_bytes,
-                                                 .parameters = request_.parameters});
-        schedule_.append(
-            between, [&](int host) { return lanes_.speaker(host, own.lane); },
-            {.input = own.reduced_inside, .output = result});
-    }
-
-    void spread_inside() {
-        Dataflow flow;
-        for (int lane = 0; lane < lanes_.count(); ++lane) {
-            const Region share = shares_.block(lane);
-            if (speaker(lane) != request_.rank) {
-                flow.receive(speaker(lane), share);
-                continue;
-            }
-            for (const int rank : placement_.ranks_of(host_)) {
-                if (rank != request_.rank) flow.send(rank, share);
-            }
-        }
-        append(std::move(flow));
-    }
-
-    const Request& request_;
-    Schedule (*between_hosts_)(const Request&);
-    const Placement& placement_;
-    Lanes lanes_;
-    Blocks shares_;
-    int host_;
-    Schedule schedule_;
-    std::vector<OwnShare> own_;
-};
+    schedule.append(std::move(outwards).take());
+    return schedule;
+}
 
 }  // namespace
 
-static Schedule multi_lane(const Request& request) { return MultiLane(request, circulant).run(); }
+static Schedule multi_lane(const Request& request) { return over_lanes(request, circulant); }
 
-static Schedule multi_lane_multiplying(const Request& request) {
-    return MultiLane(request, recursive_multiplying).run();
-}
+static Schedule multi_lane_multiplying(const Request& request) { return over_lanes(request, recursive_multiplying); }
 
 Algorithm multi_lane() {
-    return {.collective = Collective::allreduce,
-            .name = "multi_lane",
+    return {.name = "multi_lane",
             .summary = "a share by each rank of a host between the hosts, put together inside them",
             .source = "Traeff and Hunold 2019, arXiv:1910.13373",
             .build = multi_lane};
 }
 
 Algorithm multi_lane_multiplying() {
-    return {.collective = Collective::allreduce,
-            .name = "multi_lane_multiplying",
+    return {.name = "multi_lane_multiplying",
             .summary = "the same by recursive multiplying between the hosts, for short messages",
             .source = "Traeff and Hunold 2019, arXiv:1910.13373",
             .build = multi_lane_multiplying, .radices = {2, 4, 8}};

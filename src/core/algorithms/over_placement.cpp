@@ -15,8 +15,7 @@ Parameters inside_parameters(const Candidate& candidate, const Algorithm& inside
     return parameters;
 }
 
-}  // namespace
-
+/// `hosts`, with every host's other ranks hung below its leader, the root's host's below the root.
 Tree tree_over_ranks(const Tree& hosts, const Placement& placement, int root) {
     const auto ranks = static_cast<std::size_t>(placement.rank_count());
     Tree tree;
@@ -32,13 +31,10 @@ Tree tree_over_ranks(const Tree& hosts, const Placement& placement, int root) {
         for (const int child : hosts.children[static_cast<std::size_t>(host)]) {
             hang(placement.leader(child, root), leader);
         }
-        const auto beside = placement.ranks_of(host);
-        const int size = static_cast<int>(beside.size());
-        const int first = placement.position_of(leader);
-        for (int position = 1; position < size; ++position) {
-            const int parent = k_nomial_place(position, size, 2).parent;
-            hang(beside[static_cast<std::size_t>(real_rank(position, first, size))],
-                 beside[static_cast<std::size_t>(real_rank(parent, first, size))]);
+        const int size = static_cast<int>(placement.ranks_of(host).size());
+        for (int distance = 1; distance < size; ++distance) {
+            const int parent = k_nomial_place(distance, size, 2).parent;
+            hang(placement.beside(leader, distance), placement.beside(leader, parent));
         }
     }
     tree.children = children;
@@ -50,6 +46,8 @@ Tree tree_over_ranks(const Tree& hosts, const Placement& placement, int root) {
     return tree;
 }
 
+}  // namespace
+
 Composer::Composer(const Candidate& candidate, const CallShape& shape, const Placement& placement, const Tree* tree)
     : candidate_(candidate), placement_(placement), tree_(tree) {
     const bool goes_over_ranks = candidate.algorithm->level == Level::ranks;
@@ -60,41 +58,32 @@ Composer::Composer(const Candidate& candidate, const CallShape& shape, const Pla
 }
 
 Schedule Composer::part_of(int rank, const CallShape& shape) const {
-    return candidate_.algorithm->level == Level::hosts ? over_hosts(rank, shape) : over_ranks(rank, shape);
-}
+    const Algorithm& algorithm = *candidate_.algorithm;
+    Request request{.rank = rank,
+                    .size = placement_.rank_count(),
+                    .root = shape.root,
+                    .length_bytes = shape.length_bytes,
+                    .lengths = shape.lengths,
+                    .unit_bytes = shape.unit_bytes,
+                    .commutes = shape.op.commutes,
+                    .parameters = candidate_.parameters,
+                    .tree = tree_,
+                    .placement = &placement_};
+    if (algorithm.level == Level::ranks) return algorithm.build(request);
 
-Schedule Composer::over_ranks(int rank, const CallShape& shape) const {
-    return candidate_.algorithm->build({.rank = rank,
-                                        .size = placement_.rank_count(),
-                                        .root = shape.root,
-                                        .length_bytes = shape.length_bytes,
-                                        .lengths = shape.lengths,
-                                        .unit_bytes = shape.unit_bytes,
-                                        .commutes = shape.op.commutes,
-                                        .parameters = candidate_.parameters,
-                                        .tree = tree_,
-                                        .placement = &placement_});
-}
-
-Schedule Composer::over_hosts(int rank, const CallShape& shape) const {
     const int host = placement_.host_of(rank);
     const int leader = placement_.leader(host, shape.root);
     Schedule schedule;
     if (rank == leader) {
-        schedule.append(between_hosts(host, shape), [&](int other) { return placement_.leader(other, shape.root); });
+        request.rank = host;
+        request.size = placement_.host_count();
+        request.root = placement_.host_of(shape.root);
+        request.placement = nullptr;
+        schedule.append(algorithm.build(request), [&](int other) { return placement_.leader(other, shape.root); });
     }
     const auto beside = placement_.ranks_of(host);
     if (beside.size() > 1) schedule.append(inside_host(rank, leader, shape), beside);
     return schedule;
-}
-
-Schedule Composer::between_hosts(int host, const CallShape& shape) const {
-    return candidate_.algorithm->build({.rank = host,
-                                        .size = placement_.host_count(),
-                                        .root = placement_.host_of(shape.root),
-                                        .length_bytes = shape.length_bytes,
-                                        .parameters = candidate_.parameters,
-                                        .tree = tree_});
 }
 
 Schedule Composer::inside_host(int rank, int leader, const CallShape& shape) const {

@@ -31,6 +31,14 @@ inline int fewest_ranks_of_a_host(const Placement& placement) {
     return fewest;
 }
 
+/// Of the same host, ascending.
+inline std::vector<int> others_beside(const Placement& placement, int rank) {
+    const auto beside = placement.ranks_of(placement.host_of(rank));
+    std::vector<int> others(beside.begin(), beside.end());
+    std::erase(others, rank);
+    return others;
+}
+
 /// Every run of consecutive ranks that share a host, as a host of its own.
 Placement runs_on_hosts(const Placement& placement);
 
@@ -38,11 +46,8 @@ Placement runs_on_hosts(const Placement& placement);
 // between the hosts' leaders, then Parameters::inside on each host's ranks from its leader. Two
 // levels of ranks therefore need no file of their own for any algorithm, and data flow from one
 // level into the next as their bytes allow (Schedule::append). An algorithm whose participants are all
-// ranks (Level::ranks) runs as it is; if it takes a tree, that goes on inside the hosts.
-
-/// `hosts`, with every host's other ranks hung below its leader, the root's host's below the root: as a
-/// binomial tree, and served after the other hosts.
-Tree tree_over_ranks(const Tree& hosts, const Placement& placement, int root);
+// ranks (Level::ranks) runs as it is; if it takes a tree, that goes on inside each host as a binomial tree below its
+// leader, which serves the other hosts first.
 
 /// Builds the parts of all ranks of a candidate that is not native; what they have in common is made once. Where
 /// participants are hosts a part takes time for the rank's own steps, whatever the number of ranks and hosts.
@@ -57,9 +62,6 @@ class Composer {
     Schedule part_of(int rank, const CallShape& shape) const;
 
   private:
-    Schedule over_ranks(int rank, const CallShape& shape) const;
-    Schedule over_hosts(int rank, const CallShape& shape) const;
-    Schedule between_hosts(int host, const CallShape& shape) const;
     Schedule inside_host(int rank, int leader, const CallShape& shape) const;
 
     const Candidate& candidate_;

@@ -53,9 +53,8 @@ Schedule linear_exscan(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm linear_row(Collective collective, Schedule (*build)(const Request&)) {
-    return {.collective = collective,
-            .name = "linear",
+Algorithm linear_row(Schedule (*build)(const Request&)) {
+    return {.name = "linear",
             .summary = "each rank adds its operand and passes it on: a pipeline",
             .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
             .build = build, .segmented = true, .keeps_order = true, .from_first = true};
@@ -109,9 +108,8 @@ Schedule doubling_exscan(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm doubling_row(Collective collective, Schedule (*build)(const Request&)) {
-    return {.collective = collective,
-            .name = "recursive_doubling",
+Algorithm doubling_row(Schedule (*build)(const Request&)) {
+    return {.name = "recursive_doubling",
             .summary = "every rank sends on what it has, at doubling distances",
             .source = "Hillis and Steele 1986, doi:10.1145/7902.7903; "
                       "Sanders and Traeff 2006, doi:10.1007/11846802_15",
@@ -171,9 +169,8 @@ Schedule prefix_shares(const Request& request, OwnOperand own) {
     return std::move(flow).take();
 }
 
-Algorithm shares_row(Collective collective, Schedule (*build)(const Request&)) {
-    return {.collective = collective,
-            .name = "direct_shares",
+Algorithm shares_row(Schedule (*build)(const Request&)) {
+    return {.name = "direct_shares",
             .summary = "every rank adds up a share and sends each rank its prefix",
             .source = "after Chan et al. 2007, doi:10.1002/cpe.1206",
             .build = build, .segmented = true, .segments_of_blocks = true, .keeps_order = true, .from_first = true};
@@ -188,96 +185,51 @@ Algorithm shares_row(Collective collective, Schedule (*build)(const Request&)) {
 // hosts; a host sends and receives as many of n bytes over the network, where recursive doubling among all ranks has m
 // times as many. A rank combines up to ceil(log2 m) + 1 times n bytes, without the own operand twice as much, and the
 // last of a host 2 ceil(log2 H) times more.
-class TwoLevelScan {
-  public:
-    TwoLevelScan(const Request& request, OwnOperand own)
-        : request_(request),
-          own_(own),
-          runs_(runs_on_hosts(given_placement(request))),
-          run_(runs_.host_of(request.rank)),
-          position_(runs_.position_of(request.rank)),
-          result_{Buffer::output, 0, request.length_bytes} {}
-
-    Schedule run() && {
-        scan_inside();
-        const bool has_prefix_inside = own_ == OwnOperand::included || position_ > 0;
-        const bool speaks = position_ + 1 == size();
-        const Region sum = speaks ? sum_of_run() : Region{};
-        const Region before = has_prefix_inside ? room() : result_;
-        if (speaks) exscan_between(sum, before);
-        if (run_ == 0) return std::move(schedule_);
-        spread(before);
-        if (has_prefix_inside) do_locally(&Dataflow::reduce_before, before, result_);
-        return std::move(schedule_);
-    }
-
-  private:
-    int size() const { return static_cast<int>(runs_.ranks_of(run_).size()); }
-    int in_run(int position) const {
-        return runs_.ranks_of(run_)[static_cast<std::size_t>(position)];
-    }
-    int speaker(int run) const { return runs_.ranks_of(run).back(); }
-    /// Scratch memory that nothing has used yet.
-    Region room() const {
-        return {Buffer::scratch, aligned(schedule_.scratch_bytes()), request_.length_bytes};
-    }
-    void do_locally(StepId (Dataflow::*step)(Region, Region), Region from, Region into) {
+Schedule two_level_scan(const Request& request, OwnOperand own) {
+    const Placement runs = runs_on_hosts(given_placement(request));
+    const int run = runs.host_of(request.rank), position = runs.position_of(request.rank);
+    const auto ranks = runs.ranks_of(run);
+    const int size = static_cast<int>(ranks.size());
+    const bool included = own == OwnOperand::included, speaks = position + 1 == size;
+    const std::size_t length = request.length_bytes;
+    const Region operand{Buffer::input, 0, length}, result{Buffer::output, 0, length};
+    Schedule schedule;
+    const auto unused_scratch = [&] { return Region{Buffer::scratch, aligned(schedule.scratch_bytes()), length}; };
+    const auto do_locally = [&](StepId (Dataflow::*step)(Region, Region), Region from, Region into) {
         Dataflow flow;
-        (flow.*step)({Buffer::input, 0, from.length_bytes}, {Buffer::output, 0, into.length_bytes});
-        schedule_.append(std::move(flow).take(), [](int rank) { return rank; },
-                         {.input = from, .output = into});
-    }
-    /// Of the same operands, among others.
-    Request among(int rank, int size) const {
-        return {.rank = rank,
-                .size = size,
-                .length_bytes = request_.length_bytes,
-                .unit_bytes = request_.unit_bytes,
-                .commutes = request_.commutes};
-    }
+        (flow.*step)(operand, result);
+        schedule.append(std::move(flow).take(), {}, {.input = from, .output = into});
+    };
+    // Of the same operands.
+    const auto among = [&](int rank, int count, int root) -> Request {
+        return {.rank = rank, .size = count, .root = root, .length_bytes = length,
+                .unit_bytes = request.unit_bytes, .commutes = request.commutes};
+    };
 
-    void scan_inside() {
-        const Request inside = among(position_, size());
-        schedule_.append(own_ == OwnOperand::included ? doubling_scan(inside) : doubling_exscan(inside),
-                         runs_.ranks_of(run_));
-    }
-
-    /// Where the run's last rank has it. Nobody asks for that of the last run.
-    Region sum_of_run() {
-        const Region operand{Buffer::input, 0, request_.length_bytes};
-        if (own_ == OwnOperand::included) return result_;
-        if (position_ == 0) return operand;
-        if (run_ + 1 == runs_.host_count()) return result_;
-        const Region sum = room();
+    const Request inside = among(position, size, 0);
+    schedule.append(included ? doubling_scan(inside) : doubling_exscan(inside), ranks);
+    // Where the run's last rank has its sum. Nobody asks for that of the last run.
+    Region sum = !included && position == 0 ? operand : result;
+    if (speaks && !included && position > 0 && run + 1 < runs.host_count()) {
+        sum = unused_scratch();
         do_locally(&Dataflow::copy, operand, sum);
-        do_locally(&Dataflow::reduce_before, result_, sum);
-        return sum;
+        do_locally(&Dataflow::reduce_before, result, sum);
     }
-
-    void exscan_between(Region sum, Region before) {
-        schedule_.append(doubling_exscan(among(run_, runs_.host_count())),
-                         [&](int run) { return speaker(run); }, {.input = sum, .output = before});
+    const bool has_prefix_inside = included || position > 0;
+    const Region before = has_prefix_inside ? unused_scratch() : result;
+    if (speaks) {
+        schedule.append(doubling_exscan(among(run, runs.host_count(), 0)),
+                        [&](int other) { return runs.ranks_of(other).back(); }, {.input = sum, .output = before});
     }
+    if (run == 0) return schedule;
+    schedule.append(broadcast::k_nomial(among(position, size, size - 1)),
+                    [&](int other) { return ranks[static_cast<std::size_t>(other)]; }, {.output = before});
+    if (has_prefix_inside) do_locally(&Dataflow::reduce_before, before, result);
+    return schedule;
+}
 
-    void spread(Region before) {
-        Request inside = among(position_, size());
-        inside.root = size() - 1;
-        schedule_.append(broadcast::k_nomial(inside),
-                         [&](int position) { return in_run(position); }, {.output = before});
-    }
-
-    const Request& request_;
-    OwnOperand own_;
-    Placement runs_;
-    int run_;
-    int position_;
-    Region result_;
-    Schedule schedule_;
-};
-
-Algorithm hosts_row(Collective collective, Schedule (*build)(const Request&)) {
-    return {.collective = collective,
-            .name = "two_level",
+Algorithm hosts_row(Schedule (*build)(const Request&)) {
+    return {.name = "two_level",
             .summary = "sums inside each host and between the hosts' last ranks, then added inside",
             .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
             .build = build, .keeps_order = true};
@@ -297,36 +249,32 @@ Placement runs_on_hosts(const Placement& placement) {
 
 namespace scan {
 
-Algorithm linear() { return linear_row(Collective::scan, linear_scan); }
+Algorithm linear() { return linear_row(linear_scan); }
 
-Algorithm recursive_doubling() { return doubling_row(Collective::scan, doubling_scan); }
+Algorithm recursive_doubling() { return doubling_row(doubling_scan); }
 
 Algorithm direct_shares() {
-    return shares_row(Collective::scan,
-                      [](const Request& request) { return prefix_shares(request, OwnOperand::included); });
+    return shares_row([](const Request& request) { return prefix_shares(request, OwnOperand::included); });
 }
 
 Algorithm two_level() {
-    return hosts_row(Collective::scan,
-                     [](const Request& request) { return TwoLevelScan(request, OwnOperand::included).run(); });
+    return hosts_row([](const Request& request) { return two_level_scan(request, OwnOperand::included); });
 }
 
 }  // namespace scan
 
 namespace exscan {
 
-Algorithm linear() { return linear_row(Collective::exscan, linear_exscan); }
+Algorithm linear() { return linear_row(linear_exscan); }
 
-Algorithm recursive_doubling() { return doubling_row(Collective::exscan, doubling_exscan); }
+Algorithm recursive_doubling() { return doubling_row(doubling_exscan); }
 
 Algorithm direct_shares() {
-    return shares_row(Collective::exscan,
-                      [](const Request& request) { return prefix_shares(request, OwnOperand::left_out); });
+    return shares_row([](const Request& request) { return prefix_shares(request, OwnOperand::left_out); });
 }
 
 Algorithm two_level() {
-    return hosts_row(Collective::exscan,
-                     [](const Request& request) { return TwoLevelScan(request, OwnOperand::left_out).run(); });
+    return hosts_row([](const Request& request) { return two_level_scan(request, OwnOperand::left_out); });
 }
 
 }  // namespace exscan

@@ -140,8 +140,7 @@ std::vector<Partial> pass_up(const Request& request, const UpwardPlace& place,
 }
 
 std::vector<ShareOnItsWay> pass_up_shares(const Request& request, const Partial& whole) {
-    const Tree& tree = given_tree(request);
-    const std::span<const Tree> trees = tree.shares.empty() ? std::span(&tree, 1) : std::span(tree.shares);
+    const std::span<const Tree> trees = shares_of(given_tree(request));
     const Blocks shares(request.length_bytes, static_cast<int>(trees.size()), request.unit_bytes);
     std::vector<ShareOnItsWay> result(trees.size());
     for (std::size_t i = trees.size(); i-- > 0;) {

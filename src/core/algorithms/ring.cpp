@@ -75,8 +75,7 @@ static Schedule ring(const Request& request) {
 }
 
 Algorithm ring() {
-    return {.collective = Collective::allgather,
-            .name = "ring",
+    return {.name = "ring",
             .summary = "the blocks go round a ring",
             .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
             .build = ring, .blocks = InBlocks::uneven};
@@ -103,8 +102,7 @@ static Schedule ring(const Request& request) {
 }
 
 Algorithm ring() {
-    return {.collective = Collective::allreduce,
-            .name = "ring",
+    return {.name = "ring",
             .summary = "blocks go round a ring, reduced on the way, then once more",
             .source = "Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002",
             .build = ring, .segmented = true, .segments_of_blocks = true};
@@ -133,8 +131,7 @@ static Schedule ring(const Request& request) {
 }
 
 Algorithm ring() {
-    return {.collective = Collective::reduce_scatter_block,
-            .name = "ring",
+    return {.name = "ring",
             .summary = "blocks go round a ring and are reduced on the way",
             .source = "Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002",
             .build = ring, .segmented = true, .blocks = InBlocks::uneven};

@@ -50,102 +50,22 @@ std::vector<TreeVisit> farthest_first(const Request& request, int parent) {
     return visits;
 }
 
-/// The root hands each host's blocks to the ranks of its own host, which share out the other hosts, and there one rank
-/// hands them round.
-class TwoLevelScatter {
-  public:
-    explicit TwoLevelScatter(const Request& request)
-        : request_(request), placement_(given_placement(request)), packing_(flow_, request.length_bytes),
-          host_(placement_.host_of(request.rank)), root_host_(placement_.host_of(request.root)) {}
-
-    Schedule run() && {
-        if (request_.rank == request_.root) {
-            hand_out_all();
-        } else if (request_.rank == leader(host_)) {
-            hand_round();
-        } else {
-            pass_on();
-            flow_.receive(leader(host_), mine());
-        }
-        return std::move(flow_).take();
-    }
-
-  private:
-    int leader(int host) const { return placement_.leader(host, request_.root); }
-    int hosts_from_root(int distance) const { return (root_host_ + distance) % placement_.host_count(); }
-    /// The rank of the root's host that deals with the host at that distance; the root itself last, which has most to
-    /// do.
-    int gate(int distance) const {
-        const auto ranks = placement_.ranks_of(root_host_);
-        const auto turn = static_cast<std::size_t>(placement_.position_of(request_.root) + distance);
-        return ranks[turn % ranks.size()];
-    }
-    Region mine() const { return nth_block(Buffer::output, 0, request_.length_bytes); }
-    Region block_of(int rank) const { return nth_block(Buffer::input, rank, request_.length_bytes); }
-    void hand(int rank, Region block) { rank == request_.rank ? flow_.copy(block, mine()) : flow_.send(rank, block); }
-
-    void hand_out_all() {
-        for (int distance = 1; distance < placement_.host_count(); ++distance) {
-            const int host = hosts_from_root(distance);
-            std::vector<Region> blocks;
-            for (const int rank : placement_.ranks_of(host)) blocks.push_back(block_of(rank));
-            const bool itself = gate(distance) == request_.root;
-            flow_.send(itself ? leader(host) : gate(distance), packing_.packed(blocks));
-        }
-        for (const int rank : placement_.ranks_of(root_host_)) hand(rank, block_of(rank));
-    }
-
-    void hand_round() {
-        const int hosts = placement_.host_count();
-        const int from = gate((host_ - root_host_ + hosts) % hosts);
-        const auto ranks = placement_.ranks_of(host_);
-        if (ranks.size() == 1) {
-            flow_.receive(from, mine());
-            return;
-        }
-        const Region all = packing_.room(ranks.size());
-        flow_.receive(from, all);
-        for (std::size_t i = 0; i < ranks.size(); ++i) hand(ranks[i], packing_.block(all, i));
-    }
-
-    /// To the hosts for which this rank stands between their leader and the root.
-    void pass_on() {
-        for (int distance = 1; host_ == root_host_ && distance < placement_.host_count(); ++distance) {
-            if (gate(distance) != request_.rank) continue;
-            const int host = hosts_from_root(distance);
-            const Region all = packing_.room(placement_.ranks_of(host).size());
-            flow_.receive(request_.root, all);
-            flow_.send(leader(host), all);
-        }
-    }
-
-    const Request& request_;
-    const Placement& placement_;
-    Dataflow flow_;
-    Packing packing_;
-    int host_;
-    int root_host_;
-};
-
-Algorithm binomial_row(Collective collective, Schedule (*build)(const Request&)) {
-    return {.collective = collective,
-            .name = "binomial",
+Algorithm binomial_row(Schedule (*build)(const Request&)) {
+    return {.name = "binomial",
             .summary = "binomial tree over the ranks, subtrees in one piece",
             .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
             .build = build};
 }
 
-Algorithm tree_row(Collective collective, std::string_view summary, Schedule (*build)(const Request&)) {
-    return {.collective = collective,
-            .name = "tree",
+Algorithm tree_row(std::string_view summary, Schedule (*build)(const Request&)) {
+    return {.name = "tree",
             .summary = summary,
             .source = tree_sources,
             .build = build, .trees = measured_trees()};
 }
 
-Algorithm two_level_row(Collective collective, std::string_view summary, Schedule (*build)(const Request&)) {
-    return {.collective = collective,
-            .name = "two_level",
+Algorithm two_level_row(std::string_view summary, Schedule (*build)(const Request&)) {
+    return {.name = "two_level",
             .summary = summary,
             .source = "after MagPIe, Kielmann et al. 1999, doi:10.1145/301104.301116",
             .build = build};
@@ -167,6 +87,7 @@ Schedule binomial(const Request& request) {
     const bool at_root = rank == 0;
     const TreePlace place = k_nomial_place(rank, size, 2);
     const Region mine = nth_block(Buffer::output, 0, request.length_bytes);
+    const Blocks blocks = blocks_of(request);
     // The block of virtual rank r is the (r - rank)-th in the scratch memory.
     const auto subtree = [&](int top, bool between_root_and_child) {
         const int first = real_rank(top, request.root, size);
@@ -176,8 +97,7 @@ Schedule binomial(const Request& request) {
         std::vector<Region> messages;
         for (const BlockRun& run : runs) {
             const int begin = at_root ? run.first : top - rank + run.offset;
-            messages.push_back(blocks_from(at_root ? Buffer::input : Buffer::scratch, begin, run.count,
-                                           request.length_bytes));
+            messages.push_back(blocks.range(begin, begin + run.count, at_root ? Buffer::input : Buffer::scratch));
         }
         return messages;
     };
@@ -193,9 +113,7 @@ Schedule binomial(const Request& request) {
     for (const int child : place.children) {
         for (const Region& message : subtree(child, at_root)) flow.send(real(child), message);
     }
-    flow.copy(at_root ? nth_block(Buffer::input, request.rank, request.length_bytes)
-                      : nth_block(Buffer::scratch, 0, request.length_bytes),
-              mine);
+    flow.copy(at_root ? blocks.block(request.rank, Buffer::input) : blocks.block(0, Buffer::scratch), mine);
     return std::move(flow).take();
 }
 
@@ -206,7 +124,7 @@ Schedule binomial(const Request& request) {
 // the ranks below it, each once. Scratch for the blocks of the ranks below. The tree must hang from the root.
 static Schedule tree(const Request& request) {
     Dataflow flow;
-    const int parent = place_below_root(request).parent;
+    const int parent = place_in(given_tree_from_root(request), request.rank).parent;
     const bool at_root = parent < 0;
     const Region mine = nth_block(Buffer::output, 0, request.length_bytes);
     int staged = 0;
@@ -228,25 +146,64 @@ static Schedule tree(const Request& request) {
     return std::move(flow).take();
 }
 
-// In the paper the root sends to all hosts itself; sharing as in alltoall/two_level.
+// The root hands each host's blocks to the ranks of its own host, which share out the other hosts, and there one rank
+// hands them round. In the paper the root sends to all hosts itself; sharing as in alltoall/two_level.
 //
 // Cost, H hosts of m ranks, blocks of n bytes: depth 3; one message over the network to each host, of m n bytes,
 // of which a rank of the root's host sends (H - 1) / m; inside the root's host as many from the root. A block is
 // moved up to three times, so it is for short blocks. Scratch for m blocks in each host, in the root's for
 // (H - 1) / m times as many.
 static Schedule two_level(const Request& request) {
-    return request.length_bytes == 0 ? Schedule() : TwoLevelScatter(request).run();
+    if (request.length_bytes == 0) return {};
+    const Placement& placement = given_placement(request);
+    const int hosts = placement.host_count(), host = placement.host_of(request.rank);
+    const int root_host = placement.host_of(request.root);
+    const auto at_distance = [&](int distance) { return (root_host + distance) % hosts; };
+    const auto leader = [&](int its_host) { return placement.leader(its_host, request.root); };
+    // The rank of the root's host that deals with the host at that distance; the root itself last, which has most to
+    // do.
+    const auto gate = [&](int distance) { return placement.beside(request.root, distance); };
+    const Blocks blocks = blocks_of(request);
+    const Region mine = nth_block(Buffer::output, 0, request.length_bytes);
+    Dataflow flow;
+    Packing packing(flow, request.length_bytes);
+    const auto hand = [&](int rank, Region block) {
+        rank == request.rank ? flow.copy(block, mine) : flow.send(rank, block);
+    };
+    const auto beside = placement.ranks_of(host);
+    if (request.rank == request.root) {
+        for (int distance = 1; distance < hosts; ++distance) {
+            std::vector<Region> theirs;
+            for (const int rank : placement.ranks_of(at_distance(distance)))
+                theirs.push_back(blocks.block(rank, Buffer::input));
+            const bool itself = gate(distance) == request.root;
+            flow.send(itself ? leader(at_distance(distance)) : gate(distance), packing.packed(theirs));
+        }
+        for (const int rank : beside) hand(rank, blocks.block(rank, Buffer::input));
+    } else if (request.rank == leader(host)) {
+        const Region all = beside.size() == 1 ? mine : packing.room(beside.size());
+        flow.receive(gate((host - root_host + hosts) % hosts), all);
+        for (std::size_t i = 0; beside.size() > 1 && i < beside.size(); ++i) hand(beside[i], packing.block(all, i));
+    } else {
+        for (int distance = 1; host == root_host && distance < hosts; ++distance) {
+            if (gate(distance) != request.rank) continue;
+            const Region all = packing.room(placement.ranks_of(at_distance(distance)).size());
+            flow.receive(request.root, all);
+            flow.send(leader(at_distance(distance)), all);
+        }
+        flow.receive(leader(host), mine);
+    }
+    return std::move(flow).take();
 }
 
-Algorithm binomial() { return binomial_row(Collective::scatter, binomial); }
+Algorithm binomial() { return binomial_row(binomial); }
 
 Algorithm tree() {
-    return tree_row(Collective::scatter, "down a tree made from the measured network, block by block", tree);
+    return tree_row("down a tree made from the measured network, block by block", tree);
 }
 
 Algorithm two_level() {
-    return two_level_row(Collective::scatter,
-                         "each host's blocks in one message, which the root's neighbours send in turn", two_level);
+    return two_level_row("each host's blocks in one message, which the root's neighbours send in turn", two_level);
 }
 
 }  // namespace scatter
@@ -254,18 +211,16 @@ Algorithm two_level() {
 namespace gather {
 
 Algorithm binomial() {
-    return binomial_row(Collective::gather,
-                        [](const Request& request) { return backwards(scatter::binomial(request)); });
+    return binomial_row([](const Request& request) { return backwards(scatter::binomial(request)); });
 }
 
 Algorithm tree() {
-    return tree_row(Collective::gather, "up a tree made from the measured network, block by block",
+    return tree_row("up a tree made from the measured network, block by block",
                     [](const Request& request) { return backwards(scatter::tree(request)); });
 }
 
 Algorithm two_level() {
-    return two_level_row(Collective::gather,
-                         "each host's blocks in one message, which the root's neighbours take in turn",
+    return two_level_row("each host's blocks in one message, which the root's neighbours take in turn",
                          [](const Request& request) { return backwards(scatter::two_level(request)); });
 }
 

@@ -47,8 +47,7 @@ static Schedule gather_broadcast(const Request& request) {
 }
 
 Algorithm gather_broadcast() {
-    return {.collective = Collective::allgather,
-            .name = "gather_broadcast",
+    return {.name = "gather_broadcast",
             .summary = "up a binomial tree to rank 0, and down again what a subtree lacks",
             .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
             .build = gather_broadcast, .blocks = InBlocks::uneven};
@@ -63,13 +62,12 @@ namespace allreduce {
 // Cost, p ranks, n bytes, radix k: depth 2 ceil(log_k p); 2 (p - 1) messages of n bytes in all.
 static Schedule reduce_broadcast(const Request& request) {
     Schedule schedule = reduce::k_nomial(request);
-    schedule.append(broadcast::k_nomial(request), [](int rank) { return rank; });
+    schedule.append(broadcast::k_nomial(request));
     return schedule;
 }
 
 Algorithm reduce_broadcast() {
-    return {.collective = Collective::allreduce,
-            .name = "reduce_broadcast",
+    return {.name = "reduce_broadcast",
             .summary = "up and down a k-nomial tree over the ranks",
             .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
             .build = reduce_broadcast, .segmented = true, .radices = {2, 4, 8}, .keeps_order = true};
@@ -87,16 +85,14 @@ static Schedule reduce_scatter(const Request& request) {
     whole.length_bytes *= static_cast<std::size_t>(request.size);
     const bool collects = request.rank == request.root;
     const Region reduced{Buffer::scratch, 0, collects ? whole.length_bytes : 0};
-    const auto as_numbered = [](int rank) { return rank; };
     Schedule schedule;
-    schedule.append(reduce::k_nomial(whole), as_numbered, {.output = reduced});
-    schedule.append(scatter::binomial(request), as_numbered, {.input = reduced});
+    schedule.append(reduce::k_nomial(whole), {}, {.output = reduced});
+    schedule.append(scatter::binomial(request), {}, {.input = reduced});
     return schedule;
 }
 
 Algorithm reduce_scatter() {
-    return {.collective = Collective::reduce_scatter_block,
-            .name = "reduce_scatter",
+    return {.name = "reduce_scatter",
             .summary = "reduced to rank 0 over a k-nomial tree, then scattered over a binomial one",
             .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
             .build = reduce_scatter, .radices = {2, 4, 8}, .keeps_order = true};

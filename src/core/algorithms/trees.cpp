@@ -51,18 +51,20 @@ const Tree& given_tree(const Request& request) {
     return *request.tree;
 }
 
+const Tree& given_tree_from_root(const Request& request) {
+    const Tree& tree = given_tree(request);
+    if (tree.root != request.root) broken_invariant("tree does not fit (its root, root)", tree.root, request.root);
+    return tree;
+}
+
+std::span<const Tree> shares_of(const Tree& tree) {
+    return tree.shares.empty() ? std::span(&tree, 1) : std::span(tree.shares);
+}
+
 TreePlace place_in(const Tree& tree, int of_rank) {
     const auto rank = static_cast<std::size_t>(of_rank);
     const auto children = tree.children[rank];
     return {tree.parent[rank], {children.begin(), children.end()}};
-}
-
-TreePlace place_below_root(const Request& request) {
-    TreePlace place = place_in(given_tree(request), request.rank);
-    if (request.tree->root != request.root) {
-        broken_invariant("tree does not fit (its root, root)", request.tree->root, request.root);
-    }
-    return place;
 }
 
 std::vector<int> neighbours_in(const Tree& tree, int rank) {
@@ -113,8 +115,7 @@ static Schedule tree(const Request& request) {
 }
 
 Algorithm tree() {
-    return {.collective = Collective::barrier,
-            .name = "tree",
+    return {.name = "tree",
             .summary = "both ways over each edge of a tree made from the measured network",
             .source = tree_sources,
             .build = tree, .trees = measured_trees()};
@@ -149,8 +150,7 @@ static Schedule tree(const Request& request) {
 }
 
 Algorithm tree() {
-    return {.collective = Collective::allgather,
-            .name = "tree",
+    return {.name = "tree",
             .summary = "outwards from every rank over a tree made from the measured network",
             .source = tree_sources,
             .build = tree, .trees = measured_trees(), .blocks = InBlocks::uneven};
@@ -177,8 +177,7 @@ static Schedule up_and_down(const Request& request) {
 }
 
 Algorithm tree() {
-    return {.collective = Collective::allreduce,
-            .name = "tree",
+    return {.name = "tree",
             .summary = "up and down a tree made from the measured network",
             .source = tree_sources,
             .build = up_and_down, .segmented = true, .trees = measured_trees()};
@@ -189,8 +188,7 @@ Algorithm tree() {
 // Cost, p ranks, k trees, n bytes: 2 k (p - 1) messages of n / k bytes; from the host that is nearest to all there is
 // hardly a longer way than between the two farthest.
 Algorithm packed_trees() {
-    return {.collective = Collective::allreduce,
-            .name = "packed_trees",
+    return {.name = "packed_trees",
             .summary = "a share up and down each of many trees that leave each other room on the links",
             .source = packed_tree_sources,
             .build = up_and_down, .segmented = true, .segments_of_blocks = true, .trees = {TreeKind::packed_both_ways},

@@ -26,10 +26,13 @@ Schedule over_virtual_tree(const Request& request, const TreePlace& place);
 /// Request::tree, which must be there and over the same ranks.
 const Tree& given_tree(const Request& request);
 
-TreePlace place_in(const Tree& tree, int rank);
+/// The same, which must hang from Request::root besides.
+const Tree& given_tree_from_root(const Request& request);
 
-/// This rank's place in Request::tree, which must hang from Request::root.
-TreePlace place_below_root(const Request& request);
+/// Packed trees, each for an equal share of the message; otherwise the tree itself.
+std::span<const Tree> shares_of(const Tree& tree);
+
+TreePlace place_in(const Tree& tree, int rank);
 
 /// Where the trees are from that are made from the measured network: the minimum spanning tree that the hosts
 /// maintain (Thome and Drummond, "Biblioteca de Comunicacao Coletiva para Ambientes Distribuidos Dinamicos"), the

@@ -131,73 +131,22 @@ class Use {
     std::vector<Stream> streams_;                                 ///< by pair of hosts
 };
 
-/// Grows one tree at a time.
-class Packing {
-  public:
-    Packing(const Network& network, std::size_t share_bytes, double weight_of_the_past, bool both_ways)
-        : network_(network), weight_(weight_of_the_past), use_(network, share_bytes, both_ways) {}
-
-    /// Nothing if a host cannot be reached. Within a tree links are as the trees before have left them: a host
-    /// sends one share to several others in less time than any of them is away.
-    std::optional<Tree> next_tree(int root) {
-        const auto hosts = static_cast<std::size_t>(network_.host_count());
-        has_us_.assign(hosts, never);
-        parent_.assign(hosts, -1);
-        nearness_us_.assign(hosts, never);
-        std::vector<int> order{root};
-        attach(root, 0);
-        while (order.size() < hosts) {
-            const int next = nearest();
-            if (next < 0) return std::nullopt;
-            const int from = parent_[at(next)];
-            order.push_back(next);
-            attach(next, use_.arrival_us(from, next, has_us_[at(from)]));
-        }
-        for (const int host : order) {
-            if (host != root) use_.take(parent_[at(host)], host, has_us_[at(parent_[at(host)])]);
-            last_us_ = std::max(last_us_, has_us_[at(host)]);
-        }
-        return tree_from_parents(parent_, root);
+/// Nothing if a host cannot be reached. Within a tree links are as the trees before have left them: a host
+/// sends one share to several others in less time than any of them is away.
+std::optional<Tree> next_tree(Use& use, int host_count, int root, double weight_of_the_past, double& last_us) {
+    const auto arrival_us = [&](int from, int to, double has_us) { return use.arrival_us(from, to, has_us); };
+    const auto nearness_us = [&](int from, int to, double has_us) {
+        return use.arrival_us(from, to, has_us) - (1 - weight_of_the_past) * has_us;
+    };
+    std::optional<Growth> grown = grow(host_count, root, nearness_us, arrival_us);
+    if (!grown) return std::nullopt;
+    for (const int host : grown->order) {
+        const int parent = grown->parent[static_cast<std::size_t>(host)];
+        if (parent >= 0) use.take(parent, host, grown->has_us[static_cast<std::size_t>(parent)]);
     }
-
-    /// When all hosts have all shares so far.
-    double last_us() const { return last_us_; }
-
-  private:
-    static std::size_t at(int host) { return static_cast<std::size_t>(host); }
-
-    void attach(int host, double has_us) {
-        has_us_[at(host)] = has_us;
-        for (int to = 0; to < network_.host_count(); ++to) {
-            if (has_us_[at(to)] != never) continue;
-            const double nearness_us = use_.arrival_us(host, to, has_us) - (1 - weight_) * has_us;
-            if (nearness_us >= nearness_us_[at(to)]) continue;
-            nearness_us_[at(to)] = nearness_us;
-            parent_[at(to)] = host;
-        }
-    }
-
-    /// The host that comes next; -1: none can be reached.
-    int nearest() const {
-        int found = -1;
-        double least_us = never;
-        for (int host = 0; host < network_.host_count(); ++host) {
-            if (has_us_[at(host)] != never || nearness_us_[at(host)] >= least_us) continue;
-            found = host;
-            least_us = nearness_us_[at(host)];
-        }
-        return found;
-    }
-
-    const Network& network_;
-    const double weight_;
-    Use use_;
-    double last_us_ = 0;
-    // Of the tree that grows, by host:
-    std::vector<double> has_us_;  ///< never: not in it yet
-    std::vector<int> parent_;     ///< or of others the one that they are nearest to
-    std::vector<double> nearness_us_;
-};
+    last_us = std::max(last_us, std::ranges::max(grown->has_us));
+    return tree_from_parents(std::move(grown->parent), root);
+}
 
 }  // namespace
 
@@ -209,15 +158,16 @@ std::optional<Tree> packed_trees(const Network& network, int root, std::size_t l
     std::vector<Tree> best;
     double best_us = never;
     for (const double weight : weights_of_the_past) {
-        Packing packing(network, share_bytes, weight, both_ways);
+        Use use(network, share_bytes, both_ways);
+        double last_us = 0;  // when all hosts have all shares so far
         std::vector<Tree> trees;
         for (std::size_t share = 0; share < count; ++share) {
-            auto tree = packing.next_tree(root);
+            auto tree = next_tree(use, network.host_count(), root, weight, last_us);
             if (!tree) return std::nullopt;
             trees.push_back(std::move(*tree));
         }
-        if (packing.last_us() >= best_us) continue;
-        best_us = packing.last_us();
+        if (last_us >= best_us) continue;
+        best_us = last_us;
         best = std::move(trees);
     }
     Tree result = best.front();

@@ -20,14 +20,20 @@ class Placement {
     int rank_count() const { return static_cast<int>(host_of_rank_.size()); }
     int host_count() const { return static_cast<int>(first_.size()) - 1; }
     int host_of(int rank) const { return host_of_rank_[static_cast<std::size_t>(rank)]; }
+    std::span<const int> host_by_host() const { return ranks_; }
+    /// Where a host's ranks begin among these; after the last host, their end.
+    std::size_t begin_of(int host) const { return static_cast<std::size_t>(first_[static_cast<std::size_t>(host)]); }
     /// Ascending.
     std::span<const int> ranks_of(int host) const {
-        const auto begin = static_cast<std::size_t>(first_[static_cast<std::size_t>(host)]);
-        const auto end = static_cast<std::size_t>(first_[static_cast<std::size_t>(host) + 1]);
-        return std::span(ranks_).subspan(begin, end - begin);
+        return host_by_host().subspan(begin_of(host), begin_of(host + 1) - begin_of(host));
     }
     /// Where `rank` stands among the ranks of its host.
     int position_of(int rank) const { return position_[static_cast<std::size_t>(rank)]; }
+    /// The rank that stands so far behind it there, counted round.
+    int beside(int rank, int distance) const {
+        const auto ranks = ranks_of(host_of(rank));
+        return ranks[static_cast<std::size_t>(position_of(rank) + distance) % ranks.size()];
+    }
     int most_ranks_on_a_host() const { return most_ranks_on_a_host_; }
     /// Rank r is alone on host r. Communicators may number their ranks otherwise.
     bool ranks_are_hosts() const { return ranks_are_hosts_; }

@@ -10,6 +10,9 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <utility>
+
+#include "core/network/tree.h"
 
 namespace mutirao {
 namespace {
@@ -30,45 +33,24 @@ struct Limits {
 constexpr Limits of_sites{4.0, 2000.0};
 constexpr Limits of_regions{2.0, std::numeric_limits<double>::infinity()};
 
-struct Merge {
-    double distance_us;
-    int a;
-    int b;
-};
-
-double distance_us(const Network& network, int a, int b) {
-    const double farther = std::max(network.link(a, b).latency_us, network.link(b, a).latency_us);
-    return std::max(farther, least_distance_us);
-}
-
-/// Prim's minimum spanning forest, shortest first: the merges of single linkage. Hosts that no
-/// usable link connects are never merged.
-std::vector<Merge> merges_of(const Network& network) {
-    const int host_count = network.host_count();
-    std::vector<Merge> nearest;  // per host outside the tree: its best link to the inside
-    for (int host = 1; host < host_count; ++host) {
-        nearest.push_back({distance_us(network, 0, host), 0, host});
-    }
-    std::vector<Merge> merges;
-    while (!nearest.empty()) {
-        const auto next = std::min_element(
-            nearest.begin(), nearest.end(),
-            [](const Merge& x, const Merge& y) { return x.distance_us < y.distance_us; });
-        const Merge merge = *next;
-        nearest.erase(next);
-        if (std::isfinite(merge.distance_us)) merges.push_back(merge);
-        for (Merge& each : nearest) {
-            const double through_us = distance_us(network, merge.b, each.b);
-            if (through_us < each.distance_us) each = {through_us, merge.b, each.b};
+/// The merges of single linkage, shortest first. Hosts that no usable link connects are never merged.
+std::vector<Weight> merges_of(const Network& network) {
+    std::vector<Weight> links;
+    for (int low = 0; low < network.host_count(); ++low) {
+        for (int high = low + 1; high < network.host_count(); ++high) {
+            Weight link = link_weight(network, low, high);
+            link.value = std::max(link.value, least_distance_us);
+            if (std::isfinite(link.value)) links.push_back(link);
         }
     }
-    std::stable_sort(merges.begin(), merges.end(), [](const Merge& x, const Merge& y) {
-        return x.distance_us < y.distance_us;
-    });
-    return merges;
+    return lightest_forest(network.host_count(), std::move(links));
 }
 
 int group_of(const std::vector<int>& groups, int host) { return groups[static_cast<std::size_t>(host)]; }
+
+bool lies_between(const std::vector<int>& groups, const Weight& link) {
+    return group_of(groups, link.low) != group_of(groups, link.high);
+}
 
 std::size_t count_of(const std::vector<int>& groups) { return std::set(groups.begin(), groups.end()).size(); }
 
@@ -87,9 +69,9 @@ std::vector<int> numbered(const std::vector<int>& groups) {
 class Clustering {
   public:
     /// `parts`: what is never divided.
-    Clustering(std::vector<int> parts, std::vector<Merge> merges, Limits limits)
+    Clustering(std::vector<int> parts, std::vector<Weight> merges, Limits limits)
         : parts_(std::move(parts)), merges_(std::move(merges)), limits_(limits) {
-        std::erase_if(merges_, [&](const Merge& each) { return group_of(parts_, each.a) == group_of(parts_, each.b); });
+        std::erase_if(merges_, [&](const Weight& each) { return !lies_between(parts_, each); });
     }
 
     std::vector<int> groups(const std::vector<int>& before) const {
@@ -103,11 +85,11 @@ class Clustering {
     /// Beyond the first so many merges; 1 where no other follows.
     double gap_beyond(std::size_t inside) const {
         const bool between = inside > 0 && inside < merges_.size();
-        return between ? merges_[inside].distance_us / merges_[inside - 1].distance_us : 1;
+        return between ? merges_[inside].value / merges_[inside - 1].value : 1;
     }
     bool separates(std::size_t inside, double margin) const {
         return gap_beyond(inside) * margin >= limits_.least_gap &&
-               merges_[inside - 1].distance_us <= limits_.longest_inside_us * margin;
+               merges_[inside - 1].value <= limits_.longest_inside_us * margin;
     }
     /// How many of the merges are inside groups.
     std::size_t widest_gap() const {
@@ -119,7 +101,7 @@ class Clustering {
     }
     /// The same of groups that are known; nothing if the shortest merges do not make them.
     std::optional<std::size_t> merges_inside(const std::vector<int>& groups) const {
-        const auto crosses = [&](const Merge& each) { return group_of(groups, each.a) != group_of(groups, each.b); };
+        const auto crosses = [&](const Weight& each) { return lies_between(groups, each); };
         const auto first_between = std::ranges::find_if(merges_, crosses);
         const auto inside = static_cast<std::size_t>(first_between - merges_.begin());
         const bool whole = count_of(parts_) - inside == count_of(groups) &&
@@ -133,12 +115,12 @@ class Clustering {
     std::vector<int> joined(std::size_t inside) const {
         std::vector<int> part_in = parts_;  // renamed until what is together has one name
         for (std::size_t i = 0; i < inside; ++i)
-            std::ranges::replace(part_in, group_of(part_in, merges_[i].a), group_of(part_in, merges_[i].b));
+            std::ranges::replace(part_in, group_of(part_in, merges_[i].low), group_of(part_in, merges_[i].high));
         return numbered(part_in);
     }
 
     const std::vector<int> parts_;
-    std::vector<Merge> merges_;
+    std::vector<Weight> merges_;
     const Limits limits_;
 };
 

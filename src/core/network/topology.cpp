@@ -59,10 +59,9 @@ std::optional<Tree> make_tree(const Topology& topology, TreeKind kind, int root,
 }
 
 std::optional<double> latency_bound_us(const Network& network, int root) {
-    const auto shortest = shortest_path_tree(network, root, 0, false);
-    if (!shortest) return std::nullopt;
-    const std::vector<double> times_us = arrivals_us(*shortest, network, 0);
-    return *std::max_element(times_us.begin(), times_us.end());
+    const auto through_us = [&](int from, int to, double has_us) { return has_us + network.link(from, to).latency_us; };
+    const auto grown = grow(network.host_count(), root, through_us, through_us);
+    return grown ? std::optional(std::ranges::max(grown->has_us)) : std::nullopt;
 }
 
 Network::Uplinks uplinks_of(const Network& network, const std::vector<int>& site_of) {

@@ -61,6 +61,16 @@ Network three_sites(const std::vector<double>& uplink_bytes_per_us, const std::v
 
 const std::vector<int> in_pairs = {0, 0, 1, 1, 2, 2};
 
+// Catches a bound above what is possible where trees prefer what is connected.
+TEST(LatencyBound, AsksForNoConnections) {
+    Network network = test::uniform_network(3, {.latency_us = 500});
+    network.set_both(0, 2, {.latency_us = 1000});
+    network.set_both(1, 2, {.latency_us = 499});
+    network.connected = std::make_shared<const EdgeList>(EdgeList{{0, 2}});
+    EXPECT_EQ(shortest_path_tree(network, 0, 0)->parent[2], 0);
+    EXPECT_EQ(latency_bound_us(network, 0), 999);
+}
+
 TEST(Uplinks, AreAsFastAsTheFastestWay) {
     const auto uplinks = uplinks_of(three_sites({1, 2, 5}, in_pairs), in_pairs);
     EXPECT_EQ(uplinks.of_host, in_pairs);

@@ -159,13 +159,10 @@ std::optional<Tree> hang_from(const EdgeList& edges, int root, const Network& ne
 // Dijkstra's shortest paths (1959, doi:10.1007/BF01386390) from the root: every host is reached as
 // early as its links allow, if senders cost nothing. Hosts x hosts steps, as the matrix is dense.
 
-std::optional<Tree> shortest_path_tree(const Network& network, int root, std::size_t length_bytes,
-                                       bool prefers_connected) {
-    const int host_count = network.host_count();
-    const auto* const connected = prefers_connected ? network.connected.get() : nullptr;
-    const auto handicap = [connected](int a, int b) {
-        const bool must_connect =
-            connected != nullptr && !std::ranges::binary_search(*connected, std::pair(std::min(a, b), std::max(a, b)));
+std::optional<Tree> shortest_path_tree(const Network& network, int root, std::size_t length_bytes) {
+    const auto handicap = [&](int a, int b) {
+        const bool must_connect = network.connected && !std::ranges::binary_search(
+            *network.connected, std::pair(std::min(a, b), std::max(a, b)));
         return must_connect ? 1 + connecting_share : 1;
     };
     const auto weight_us = [&](int from, int to) {
@@ -173,35 +170,12 @@ std::optional<Tree> shortest_path_tree(const Network& network, int root, std::si
         return link.latency_us + transmission_us(length_bytes, link.bandwidth_bytes_per_us);
     };
 
-    constexpr double unreached = std::numeric_limits<double>::infinity();
-    std::vector<double> distance_us(static_cast<std::size_t>(host_count), unreached);
-    std::vector<int> parent(static_cast<std::size_t>(host_count), -1);
-    std::vector<bool> settled(static_cast<std::size_t>(host_count), false);
-    distance_us[static_cast<std::size_t>(root)] = 0;
-
-    for (int round = 0; round < host_count; ++round) {
-        int nearest = -1;
-        double nearest_us = unreached;
-        for (int host = 0; host < host_count; ++host) {
-            const auto h = static_cast<std::size_t>(host);
-            if (!settled[h] && distance_us[h] < nearest_us) {
-                nearest = host;
-                nearest_us = distance_us[h];
-            }
-        }
-        if (nearest < 0) return std::nullopt;
-        settled[static_cast<std::size_t>(nearest)] = true;
-        for (int host = 0; host < host_count; ++host) {
-            const auto h = static_cast<std::size_t>(host);
-            const double through_us = nearest_us + handicap(nearest, host) * weight_us(nearest, host);
-            if (through_us < distance_us[h]) {
-                distance_us[h] = through_us;
-                parent[h] = nearest;
-            }
-        }
-    }
-
-    Tree tree = tree_from_parents(std::move(parent), root);
+    const auto through_us = [&](int from, int to, double has_us) {
+        return has_us + handicap(from, to) * weight_us(from, to);
+    };
+    std::optional<Growth> grown = grow(network.host_count(), root, through_us, through_us);
+    if (!grown) return std::nullopt;
+    Tree tree = tree_from_parents(std::move(grown->parent), root);
     serve_longest_first(tree, {weight_us, [](int) { return 0.0; }});
     return tree;
 }
@@ -215,155 +189,88 @@ std::optional<Tree> shortest_path_tree(const Network& network, int root, std::si
 // slowest of link and ports.
 // Cost: hosts^2 log(hosts), since a sender's receivers keep their order whenever it is ready.
 
-namespace {
-
-class Greedy {
-  public:
-    Greedy(const Network& network, int root, std::size_t length_bytes)
-        : network_(network),
-          length_bytes_(length_bytes),
-          parent_(static_cast<std::size_t>(network.host_count()), -1),
-          reached_(static_cast<std::size_t>(network.host_count()), false) {
-        add_sender(root, 0);
-    }
-
-    std::optional<Tree> run(int root) {
-        for (int missing = network_.host_count() - 1; missing > 0; --missing) {
-            if (!reach_next()) return std::nullopt;
-        }
-        Tree tree = tree_from_parents(std::move(parent_), root);
-        serve_longest_first(tree, {[this](int from, int to) { return delivery_us(from, to); },
-                                   [this](int from) { return busy_us(from); }});
-        return tree;
-    }
-
-  private:
-    struct Receiver {
-        double delivery_us;
-        int host;
+std::optional<Tree> greedy_tree(const Network& network, int root, std::size_t length_bytes) {
+    const auto busy_us = [&](int from) {
+        const HostCosts& costs = network.host(from);
+        return std::max(costs.send_overhead_us, transmission_us(length_bytes, costs.port_bytes_per_us));
+    };
+    const auto delivery_us = [&](int from, int to) {
+        const Link link = network.link(from, to);
+        const HostCosts &sender = network.host(from), &receiver = network.host(to);
+        const double bandwidth =
+            std::min({link.bandwidth_bytes_per_us, sender.port_bytes_per_us, receiver.port_bytes_per_us});
+        return sender.send_overhead_us + link.latency_us + transmission_us(length_bytes, bandwidth) +
+               receiver.receive_overhead_us;
     };
     struct Sender {
         int host;
         double ready_us;
-        std::vector<Receiver> receivers;  // nearest last, so that reached ones are popped
+        /// With delivery_us; nearest last, so that reached ones are popped.
+        std::vector<std::pair<double, int>> receivers{};
     };
-
-    double busy_us(int from) const {
-        const HostCosts& costs = network_.host(from);
-        return std::max(costs.send_overhead_us,
-                        transmission_us(length_bytes_, costs.port_bytes_per_us));
-    }
-
-    double delivery_us(int from, int to) const {
-        const Link link = network_.link(from, to);
-        const HostCosts& sender = network_.host(from);
-        const HostCosts& receiver = network_.host(to);
-        const double bandwidth = std::min({link.bandwidth_bytes_per_us, sender.port_bytes_per_us,
-                                           receiver.port_bytes_per_us});
-        return sender.send_overhead_us + link.latency_us +
-               transmission_us(length_bytes_, bandwidth) + receiver.receive_overhead_us;
-    }
-
-    void add_sender(int host, double ready_us) {
-        reached_[static_cast<std::size_t>(host)] = true;
-        Sender sender{host, ready_us, {}};
-        for (int to = 0; to < network_.host_count(); ++to) {
-            const bool useful = !reached_[static_cast<std::size_t>(to)];
-            if (useful && std::isfinite(delivery_us(host, to))) {
-                sender.receivers.push_back({delivery_us(host, to), to});
-            }
+    const auto hosts = static_cast<std::size_t>(network.host_count());
+    std::vector<int> parent(hosts, -1);
+    std::vector<bool> reached(hosts, false);
+    std::vector<Sender> senders;  // in the order in which they were reached
+    const auto reach = [&](int host, double ready_us) {
+        reached[static_cast<std::size_t>(host)] = true;
+        Sender& sender = senders.emplace_back(Sender{host, ready_us});
+        for (std::size_t to = 0; to < hosts; ++to) {
+            const double us = delivery_us(host, static_cast<int>(to));
+            if (!reached[to] && std::isfinite(us)) sender.receivers.emplace_back(us, static_cast<int>(to));
         }
-        std::sort(sender.receivers.begin(), sender.receivers.end(),
-                  [](const Receiver& a, const Receiver& b) {
-                      return a.delivery_us != b.delivery_us ? a.delivery_us > b.delivery_us
-                                                            : a.host > b.host;
-                  });
-        senders_.push_back(std::move(sender));
-    }
-
-    /// Gives the message to the host that can have it earliest; false if none can be reached.
-    bool reach_next() {
+        std::ranges::sort(sender.receivers, std::greater<>());
+    };
+    reach(root, 0);
+    while (senders.size() < hosts) {
         Sender* best = nullptr;
         double best_us = std::numeric_limits<double>::infinity();
-        for (Sender& sender : senders_) {
+        for (Sender& sender : senders) {
             auto& receivers = sender.receivers;
-            while (!receivers.empty() &&
-                   reached_[static_cast<std::size_t>(receivers.back().host)]) {
+            while (!receivers.empty() && reached[static_cast<std::size_t>(receivers.back().second)])
                 receivers.pop_back();
-            }
-            if (receivers.empty()) continue;
-            const double arrival_us = sender.ready_us + receivers.back().delivery_us;
-            if (arrival_us < best_us) {
-                best = &sender;
-                best_us = arrival_us;
-            }
+            if (receivers.empty() || sender.ready_us + receivers.back().first >= best_us) continue;
+            best = &sender;
+            best_us = sender.ready_us + receivers.back().first;
         }
-        if (best == nullptr) return false;
-        const int host = best->receivers.back().host;
-        parent_[static_cast<std::size_t>(host)] = best->host;
+        if (best == nullptr) return std::nullopt;
+        const int host = best->receivers.back().second;
+        parent[static_cast<std::size_t>(host)] = best->host;
         best->ready_us += busy_us(best->host);
-        add_sender(host, best_us);
-        return true;
+        reach(host, best_us);
     }
-
-    const Network& network_;
-    std::size_t length_bytes_;
-    std::vector<int> parent_;
-    std::vector<bool> reached_;
-    std::vector<Sender> senders_;  // in the order in which they were reached
-};
-
-}  // namespace
-
-std::optional<Tree> greedy_tree(const Network& network, int root, std::size_t length_bytes) {
-    return Greedy(network, root, length_bytes).run(root);
+    Tree tree = tree_from_parents(std::move(parent), root);
+    serve_longest_first(tree, {delivery_us, busy_us});
+    return tree;
 }
 
 // MagPIe's two levels (Kielmann et al. 1999, doi:10.1145/301104.301116): the long ways first, each
 // site once, and inside a site the binomial tree that broadcast/binomial would use there.
 
-namespace {
-
-/// Adds the binomial tree over `hosts` hung from hosts[first].
-void add_site(Tree& tree, std::vector<std::vector<int>>& children, const std::vector<int>& hosts,
-              int first) {
-    const int size = static_cast<int>(hosts.size());
-    for (int position = 0; position < size; ++position) {
-        const TreePlace place = with_real_ranks(
-            k_nomial_place(virtual_rank(position, first, size), size, 2), first, size);
-        const int host = hosts[static_cast<std::size_t>(position)];
-        for (const int child_position : place.children) {
-            const int child = hosts[static_cast<std::size_t>(child_position)];
-            children[static_cast<std::size_t>(host)].push_back(child);
-            tree.parent[static_cast<std::size_t>(child)] = host;
-        }
-    }
-}
-
-}  // namespace
-
 Tree two_level_tree(const std::vector<int>& site_of, int root) {
-    std::map<int, std::vector<int>> hosts_of;
+    std::map<int, std::vector<int>> hosts_of;  // the coordinator first
     for (std::size_t host = 0; host < site_of.size(); ++host) {
         hosts_of[site_of[host]].push_back(static_cast<int>(host));
     }
+    std::vector<int>& home = hosts_of.at(site_of[static_cast<std::size_t>(root)]);
+    std::ranges::rotate(home, std::ranges::find(home, root));
+
     Tree tree{root, std::vector<int>(site_of.size(), -1), {}};
     std::vector<std::vector<int>> children(site_of.size());
-
-    const int root_site = site_of[static_cast<std::size_t>(root)];
-    std::vector<int> coordinators;
-    for (const auto& [site, hosts] : hosts_of) {
-        if (site == root_site) continue;
-        coordinators.push_back(hosts.front());
-        tree.parent[static_cast<std::size_t>(hosts.front())] = root;
-        add_site(tree, children, hosts, 0);
+    const auto hang = [&](int child, int parent) {
+        tree.parent[static_cast<std::size_t>(child)] = parent;
+        children[static_cast<std::size_t>(parent)].push_back(child);
+    };
+    for (std::size_t host = 0; host < site_of.size(); ++host) {
+        const int coordinator = hosts_of.at(site_of[host]).front();
+        if (coordinator == static_cast<int>(host) && coordinator != root) hang(coordinator, root);
     }
-    std::sort(coordinators.begin(), coordinators.end());
-    children[static_cast<std::size_t>(root)] = std::move(coordinators);
-
-    const std::vector<int>& home = hosts_of.at(root_site);
-    const auto position = std::find(home.begin(), home.end(), root) - home.begin();
-    add_site(tree, children, home, static_cast<int>(position));
+    for (const auto& [site, hosts] : hosts_of) {
+        for (std::size_t i = 0; i < hosts.size(); ++i) {
+            for (const int child : k_nomial_place(static_cast<int>(i), static_cast<int>(hosts.size()), 2).children)
+                hang(hosts[static_cast<std::size_t>(child)], hosts[i]);
+        }
+    }
     tree.children = children;
     tree.site_of = site_of;
     return tree;

@@ -87,10 +87,9 @@ using EdgeList = std::vector<std::pair<int, int>>;
 /// the longest path (in latency) lies. Nothing if the edges do not span the network's hosts.
 std::optional<Tree> hang_from(const EdgeList& edges, int root, const Network& network);
 
-/// Dijkstra from `root` over the usable links, weight = latency + length / bandwidth. `prefers_connected`: of paths that
-/// differ by less than connecting_share those between hosts that are connected. Nothing if a host cannot be reached.
-std::optional<Tree> shortest_path_tree(const Network& network, int root, std::size_t length_bytes,
-                                       bool prefers_connected = true);
+/// Dijkstra from `root` over the usable links, weight = latency + length / bandwidth; of paths that differ by less than
+/// connecting_share those between hosts that are connected. Nothing if a host cannot be reached.
+std::optional<Tree> shortest_path_tree(const Network& network, int root, std::size_t length_bytes);
 inline constexpr double connecting_share = 0.005;
 
 /// Repeatedly gives the message to the host that can have it earliest, given that every sender is
@@ -118,6 +117,42 @@ Tree two_level_tree(const std::vector<int>& site_of, int root);
 
 /// From `parent` for every host (-1: the root); children in ascending order.
 Tree tree_from_parents(std::vector<int> parent, int root);
+
+/// Hosts in the order in which they had the message, and from whom and when they had it.
+struct Growth {
+    std::vector<int> order, parent;
+    std::vector<double> has_us;
+};
+
+/// As Prim and Dijkstra grow a tree: the next host is always the one that is nearest to some host of it, ties by
+/// number. `nearness_us(from, to, has_us)`: where `from` has the message at has_us; infinite: never. `arrival_us`: when
+/// `to` then has it. Nothing if a host cannot be reached.
+std::optional<Growth> grow(int host_count, int root, const auto& nearness_us, const auto& arrival_us) {
+    constexpr double never = std::numeric_limits<double>::infinity();
+    const auto hosts = static_cast<std::size_t>(host_count);
+    Growth tree{{}, std::vector<int>(hosts, -1), std::vector<double>(hosts, never)};
+    std::vector<double> least_us(hosts, never);
+    double has_us = 0;
+    for (int next = root;;) {
+        tree.order.push_back(next);
+        tree.has_us[static_cast<std::size_t>(next)] = has_us;
+        if (tree.order.size() == hosts) return tree;
+        std::optional<std::size_t> nearest;
+        for (std::size_t to = 0; to < hosts; ++to) {
+            if (tree.has_us[to] != never) continue;
+            const double us = nearness_us(next, static_cast<int>(to), has_us);
+            if (us < least_us[to]) {
+                least_us[to] = us;
+                tree.parent[to] = next;
+            }
+            if (least_us[to] < (nearest ? least_us[*nearest] : never)) nearest = to;
+        }
+        if (!nearest) return std::nullopt;
+        const int from = tree.parent[*nearest];
+        next = static_cast<int>(*nearest);
+        has_us = arrival_us(from, next, tree.has_us[static_cast<std::size_t>(from)]);
+    }
+}
 
 /// What passing the message on costs.
 struct ServingCosts {

@@ -171,7 +171,8 @@ TEST(ShortestPathTree, PrefersConnectedHostsWherePathsAreNearlyAlike) {
     const auto tree = shortest_path_tree(network, 12, 0);
     EXPECT_EQ(tree->parent[16], 0);
     EXPECT_NE(tree->parent[17], 14) << "ten times as long";
-    EXPECT_EQ(shortest_path_tree(network, 12, 0, false)->parent[16], 2);
+    network.connected.reset();
+    EXPECT_EQ(shortest_path_tree(network, 12, 0)->parent[16], 2);
 }
 
 TEST(ShortestPathTree, ConnectedHostsCostAtMostTheirShare) {

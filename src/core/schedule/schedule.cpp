@@ -86,7 +86,7 @@ void Schedule::append(const Schedule& part, const std::function<int(int)>& rank_
                                          {Buffer::scratch, scratch_behind(homes), 0}};
     std::vector<Step> joined = part.steps_;
     for (Step& step : joined) {
-        if (step.peer >= 0) step.peer = rank_of(step.peer);
+        if (step.peer >= 0 && rank_of) step.peer = rank_of(step.peer);
         for (Region* region : {&step.source, &step.target}) {
             const Region& home = moved_to[static_cast<std::size_t>(region->buffer)];
             *region = {home.buffer, home.offset_bytes + region->offset_bytes,

@@ -81,8 +81,8 @@ class Schedule {
     /// Cost: n log n for n steps of both, and the dependencies that are added.
     void append(const Schedule& part, std::span<const int> group);
 
-    /// The same where the whole group need not be known: participant i is rank_of(i).
-    void append(const Schedule& part, const std::function<int(int participant)>& rank_of,
+    /// The same where the whole group need not be known: participant i is rank_of(i), or rank i without that.
+    void append(const Schedule& part, const std::function<int(int participant)>& rank_of = {},
                 const Homes& homes = {});
 
     const std::vector<Step>& steps() const { return steps_; }

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "core/network/sites.h"
+#include "core/text/names.h"
+#include "core/text/numbers.h"
 
 namespace mutirao {
 namespace {
@@ -28,20 +30,12 @@ std::string printable(std::string_view text, std::size_t longest) {
 
 std::string quoted(std::string_view text) { return "\"" + printable(text, 60) + "\""; }
 
-std::optional<unsigned long long> whole_number(std::string_view text) {
-    unsigned long long value = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc{} || stop != end) return std::nullopt;
-    return value;
-}
-
 /// `range` is "LEAST..MOST", the very text that the user is shown.
-std::optional<unsigned long long> number_in(std::string_view range, std::string_view text) {
+std::optional<std::size_t> number_within(std::string_view range, std::string_view text) {
     const std::size_t dots = range.find("..");
-    const auto least = whole_number(range.substr(0, dots));
-    const auto most = whole_number(range.substr(dots + 2));
-    const auto value = whole_number(text);
+    const auto least = number_in<std::size_t>(range.substr(0, dots));
+    const auto most = number_in<std::size_t>(range.substr(dots + 2));
+    const auto value = number_in<std::size_t>(text);
     return value && *value >= *least && *value <= *most ? value : std::nullopt;
 }
 
@@ -50,7 +44,7 @@ SettingRow integer_row(Number Settings::* member, std::string_view name,
                        std::string_view default_value, std::string_view range,
                        std::string_view help) {
     auto assign = [member, range](Settings& settings, std::string_view text) -> std::string {
-        const auto value = number_in(range, text);
+        const auto value = number_within(range, text);
         if (!value) return quoted(text) + " is not an integer in " + std::string(range);
         settings.*member = static_cast<Number>(*value);
         return {};
@@ -63,15 +57,15 @@ template <typename Value>
 SettingRow word_row(Value Settings::* member, std::string_view name, std::string_view default_value,
                     std::vector<std::pair<std::string_view, Value>> words, std::string_view help) {
     auto assign = [member, words = std::move(words)](Settings& settings, std::string_view text) -> std::string {
-        std::string others;
+        std::vector<std::string> names;
         for (const auto& [word, value] : words) {
             if (word == text) {
                 settings.*member = value;
                 return {};
             }
-            others += (others.empty() ? "" : word == words.back().first ? " or " : ", ") + std::string(word);
+            names.emplace_back(word);
         }
-        return quoted(text) + " is not " + others;
+        return quoted(text) + " is not " + listed(names, " or ");
     };
     return {name, "word", default_value, "", help, assign};
 }
@@ -87,6 +81,14 @@ std::string assign_switch(bool& target, std::string_view text) {
     }
     target = word->second;
     return {};
+}
+
+SettingRow switch_row(bool Settings::* member, std::string_view name, std::string_view default_value,
+                      std::string_view help) {
+    const auto assign = [member](Settings& settings, std::string_view text) {
+        return assign_switch(settings.*member, text);
+    };
+    return {name, "on/off", default_value, "", help, assign, true};
 }
 
 std::string assign_algorithm(Settings& settings, Collective collective, std::string_view text) {
@@ -119,16 +121,13 @@ std::vector<SettingRow> algorithm_rows() {
 std::string assign_adaptation(Settings& settings, std::string_view text) {
     constexpr std::string_view every = "every:";
     if (text.starts_with(every)) {
-        const auto count = number_in("1..1000000", text.substr(every.size()));
+        const auto count = number_within("1..1000000", text.substr(every.size()));
         if (!count) return quoted(text) + " is not every:K with K in 1..1000000";
         settings.adaptation = {Adaptation::Mode::synchronous, static_cast<int>(*count)};
         return {};
     }
-    static const std::map<std::string_view, Adaptation::Mode> words = {
-        {automatic, Adaptation::Mode::automatic}, {"off", Adaptation::Mode::off}};
-    const auto word = words.find(text);
-    if (word == words.end()) return quoted(text) + " is not auto, off or every:K";
-    settings.adaptation = {word->second, 0};
+    if (text != automatic && text != "off") return quoted(text) + " is not auto, off or every:K";
+    settings.adaptation = {text == automatic ? Adaptation::Mode::automatic : Adaptation::Mode::off, 0};
     return {};
 }
 
@@ -139,8 +138,9 @@ std::string assign_trials(Settings& settings, std::string_view text) {
     }
     bool on = true;
     const std::string error = assign_switch(on, text);
-    if (error.empty()) settings.trials = on ? Trials::on : Trials::off;
-    return error.empty() ? error : error + " nor auto";
+    if (!error.empty()) return error + " nor auto";
+    settings.trials = on ? Trials::on : Trials::off;
+    return {};
 }
 
 std::string assign_threshold(Settings& settings, std::string_view text) {
@@ -199,10 +199,8 @@ SettingRow file_row(std::string Settings::* member, std::string_view name, std::
 
 std::vector<SettingRow> choosing_rows() {
     return {
-        {"enabled", "on/off", "on", "",
-         "Off: every call goes to the MPI library untouched, and nothing is measured.",
-         [](Settings& s, std::string_view text) { return assign_switch(s.enabled, text); },
-         true},  // a rank that is switched off says so
+        switch_row(&Settings::enabled, "enabled", "on",  // a rank that is switched off says so
+                   "Off: every call goes to the MPI library untouched, and nothing is measured."),
         word_row<Start>(
             &Settings::start, "start", "beside",
             {{"beside", Start::beside}, {"soon", Start::soon}, {"wait", Start::wait}},
@@ -213,18 +211,14 @@ std::vector<SettingRow> choosing_rows() {
         of_one_rank(file_row(&Settings::report, "report",
                              "File that rank 0 writes at the end: what ran, what was predicted and why (JSON). "
                              "Empty: none.")),
-        {"explain", "on/off", "off", "",
-         "On: rank 0 says at the end, on standard error, what ran for which calls and why; in short what "
-         "`mutirao explain` makes of the report.",
-         [](Settings& s, std::string_view text) { return assign_switch(s.explain, text); },
-         true},
-        {"summary", "on/off", "off", "",
-         "On: rank 0 says at the end, in one line on standard error, how much faster or slower collectives "
-         "were than the MPI library's own, as far as that was measured, net of what mutirao cost, and how "
-         "many calls ran by its algorithms, or why none did. `mutirao run` switches it on, but not with "
-         "--json.",
-         [](Settings& s, std::string_view text) { return assign_switch(s.summary, text); },
-         true},
+        switch_row(&Settings::explain, "explain", "off",
+                   "On: rank 0 says at the end, on standard error, what ran for which calls and why; in short what "
+                   "`mutirao explain` makes of the report."),
+        switch_row(&Settings::summary, "summary", "off",
+                   "On: rank 0 says at the end, in one line on standard error, how much faster or slower collectives "
+                   "were than the MPI library's own, as far as that was measured, net of what mutirao cost, and how "
+                   "many calls ran by its algorithms, or why none did. `mutirao run` switches it on, but not with "
+                   "--json."),
         of_one_rank(integer_row(
             &Settings::verbose, "verbose", "0", "0..3",
             "What is said on standard error while the program runs. 1: versions, libraries and "
@@ -292,12 +286,8 @@ std::vector<SettingRow> measuring_rows() {
     };
 }
 
-/// Of the release before: accepted, without effect.
-struct Retired {
-    std::string_view name;
-    std::string_view instead;
-};
-constexpr Retired retired[] = {
+/// Settings of the release before, which are accepted without effect, and what replaced them.
+constexpr std::pair<std::string_view, std::string_view> retired[] = {
     {"verbose_file", "what `verbose` says goes to standard error"},
     {"agent_priority", "an agent's thread keeps the priority and the processors of its process"},
     {"probe_count", "three round trips are measured on each link"},
@@ -376,7 +366,7 @@ ParsedSettings parse_environment(std::span<const std::string> environment) {
     ParsedSettings result;
     std::map<std::string, std::string> left = ours;
     for (const SettingRow& row : setting_rows()) left.erase(environment_name(row.name));
-    for (const Retired& row : retired) left.erase(environment_name(row.name));
+    for (const auto& [name, instead] : retired) left.erase(environment_name(name));
     if (!left.empty()) {
         result.error = unknown(std::string_view(left.begin()->first).substr(prefix.size()), prefix,
                                in_capitals);
@@ -395,8 +385,8 @@ ParsedSettings parse_environment(std::span<const std::string> environment) {
 }
 
 std::string_view what_replaced(std::string_view name) {
-    const auto row = std::ranges::find(retired, name, &Retired::name);
-    return row == std::end(retired) ? std::string_view() : row->instead;
+    const auto row = std::ranges::find(retired, name, [](const auto& each) { return each.first; });
+    return row == std::end(retired) ? std::string_view() : row->second;
 }
 
 std::string assign_setting(Settings& settings, std::string_view name, std::string_view value) {
@@ -405,97 +395,6 @@ std::string assign_setting(Settings& settings, std::string_view name, std::strin
     if (!row) return unknown(name, "", [](std::string_view text) { return std::string(text); });
     const std::string error = row->assign(settings, value);
     return error.empty() ? error : std::string(name) + ": " + error;
-}
-
-// Names what the user probably meant. Optimal string alignment distance: insertions, deletions,
-// substitutions and swaps of neighbouring letters count one each (after Damerau 1964,
-// doi:10.1145/363958.363994), since those four are what typing gets wrong.
-
-namespace {
-
-constexpr std::size_t most_suggestions = 3;
-
-std::string folded(std::string_view text) {
-    std::string result(text);
-    for (char& c : result) {
-        c = c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
-    return result;
-}
-
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-    std::vector<std::size_t> before_last, last(b.size() + 1), current(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        current[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t change = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-            current[j] = std::min({last[j] + 1, current[j - 1] + 1, change});
-            const bool swapped =
-                i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-            if (swapped) current[j] = std::min(current[j], before_last[j - 2] + 1);
-        }
-        before_last = last;
-        last = current;
-    }
-    return last[b.size()];
-}
-
-struct Ranked {
-    std::size_t distance;
-    std::string name;
-};
-
-/// By distance, then by name, so that every rank prints the same line.
-std::vector<Ranked> ranked(std::string_view wanted, std::vector<std::string> names) {
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
-    const std::string key = folded(wanted);
-    std::vector<Ranked> result;
-    for (std::string& name : names) {
-        const std::size_t distance = edit_distance(key, folded(name));
-        result.push_back({distance, std::move(name)});
-    }
-    std::stable_sort(result.begin(), result.end(), [](const Ranked& a, const Ranked& b) {
-        return a.distance < b.distance;
-    });
-    return result;
-}
-
-/// A third of the letters may be wrong, or one may be an abbreviation of the other.
-bool is_near(std::string_view wanted, const Ranked& candidate) {
-    const std::size_t longer = std::max(wanted.size(), candidate.name.size());
-    if (candidate.distance <= std::max<std::size_t>(1, longer / 3)) return true;
-    const std::string a = folded(wanted);
-    const std::string b = folded(candidate.name);
-    return a.size() >= 3 && b.size() >= 3 && (a.starts_with(b) || b.starts_with(a));
-}
-
-}  // namespace
-
-std::string did_you_mean(std::string_view wanted, std::vector<std::string> names,
-                         std::string_view prefix) {
-    std::vector<std::string> near;
-    for (Ranked& candidate : ranked(wanted, std::move(names))) {
-        if (near.size() == most_suggestions) break;
-        if (is_near(wanted, candidate)) near.push_back(std::string(prefix) + candidate.name);
-    }
-    if (near.empty()) return {};
-    std::string line = "; did you mean " + near.front();
-    for (std::size_t i = 1; i < near.size(); ++i) {
-        line += (i + 1 == near.size() ? " or " : ", ") + near[i];
-    }
-    return line + "?";
-}
-
-std::string which_are_valid(std::string_view wanted, const std::vector<std::string>& names,
-                            std::string_view prefix) {
-    std::string line = did_you_mean(wanted, names, prefix);
-    if (!line.empty()) return line;
-    for (const std::string& name : names) {
-        line += (line.empty() ? "; valid are " : ", ") + std::string(prefix) + name;
-    }
-    return line;
 }
 
 }  // namespace mutirao

@@ -155,13 +155,4 @@ std::string_view what_replaced(std::string_view name);
 /// Sets one by its name, as `--set NAME=VALUE` does. One line of error, or empty.
 std::string assign_setting(Settings& settings, std::string_view name, std::string_view value);
 
-/// "; did you mean A or B?" for error lines; empty if nothing is near. `prefix`: what all names and the one
-/// that was wanted begin with, left away from them here.
-std::string did_you_mean(std::string_view wanted, std::vector<std::string> names,
-                         std::string_view prefix = {});
-
-/// The same, or "; valid are A, B, C" if nothing is near; empty if there are no names.
-std::string which_are_valid(std::string_view wanted, const std::vector<std::string>& names,
-                            std::string_view prefix = {});
-
 }  // namespace mutirao

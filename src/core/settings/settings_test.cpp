@@ -6,6 +6,8 @@
 #include <cctype>
 #include <set>
 
+#include "core/text/names.h"
+
 namespace mutirao {
 namespace {
 

@@ -106,13 +106,13 @@ bool Node::must_wait(const Edge& edge, const Message& message) const {
 }
 
 void Node::retry_waiting(Output& out) {
-    const auto ready = [this](const Waiting& kept) {
+    const auto ready = [this](const Waiting<Message>& kept) {
         return !must_wait(edge_to(kept.from), kept.message);
     };
     // Each one handled may free an earlier one, so look from the start again.
     for (auto next = std::ranges::find_if(waiting_, ready); next != waiting_.end();
          next = std::ranges::find_if(waiting_, ready)) {
-        const Waiting kept = *next;
+        const Waiting<Message> kept = *next;
         waiting_.erase(next);
         handle(edge_to(kept.from), kept.message, out);
     }
@@ -269,10 +269,6 @@ void Node::finish(int hosts, int informed, Output& out) {
             out.push_back({edge.host, {.kind = Kind::finish, .hosts = hosts}});
 }
 
-bool Node::finished() const { return hosts_in_tree_ > 0; }
-
-int Node::hosts_in_tree() const { return hosts_in_tree_; }
-
 std::vector<int> Node::branches() const {
     std::vector<int> hosts;
     for (const Edge& edge : edges_)
@@ -281,36 +277,22 @@ std::vector<int> Node::branches() const {
     return hosts;
 }
 
-State Node::state() const { return state_; }
-
-LinkState Node::link_state(int neighbour) const { return edge_to(neighbour).state; }
-
-const Weight& Node::weight(int neighbour) const { return edge_to(neighbour).weight; }
-
-std::string Node::fingerprint() const {
-    std::string bytes;
-    bytes.reserve(100 + 23 * edges_.size() + 31 * waiting_.size());
-    append_int(bytes, self_);
-    append_int(bytes, static_cast<int>(edges_.size()));
-    for (const Edge& edge : edges_) {
-        append_int(bytes, edge.host);
-        append_weight(bytes, edge.weight);
-        append_number(bytes, static_cast<std::uint64_t>(edge.state), 1);
-        append_number(bytes, edge.reported ? 1 : 0, 1);
-    }
-    append_int(bytes, waiting());
-    for (const Waiting& kept : waiting_) {
-        append_int(bytes, kept.from);
-        append_bytes(bytes, encode(kept.message));
-    }
-    append_number(bytes, static_cast<std::uint64_t>(state_), 1);
-    append_weight(bytes, fragment_);
-    append_weight(bytes, best_weight_);
-    append_hosts(bytes, members_);
-    append_hosts(bytes, everyone_);
-    for (int number : {level_, inbound_, testing_, unreported_, best_, hosts_in_tree_})
-        append_int(bytes, number);
-    return bytes;
+std::vector<std::byte> Node::fingerprint() const {
+    ByteWriter state;
+    state.list(edges_, 4, edges_.size(), [&](const Edge& edge) {
+        state.number(edge.host, 4);
+        fields(state, edge.weight);
+        state.choice(edge.state, LinkState::rejected);
+        state.truth(edge.reported);
+    });
+    put_all(state, waiting_);
+    state.choice(state_, State::found);
+    fields(state, fragment_);
+    fields(state, best_weight_);
+    fields(state, members_);
+    fields(state, everyone_);
+    put_all(state, {self_, level_, inbound_, testing_, unreported_, best_, hosts_in_tree_});
+    return std::move(state).take();
 }
 
 }  // namespace ghs

@@ -28,7 +28,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -90,15 +89,15 @@ class Node {
     Output on(int from, const Message& message);
 
     /// True once this host knows that its tree is complete.
-    bool finished() const;
+    bool finished() const { return hosts_in_tree_ > 0; }
     /// Hosts in the finished tree: fewer than asked for means that some cannot be reached.
-    int hosts_in_tree() const;
+    int hosts_in_tree() const { return hosts_in_tree_; }
     /// Neighbours across tree links, ascending.
     std::vector<int> branches() const;
-    State state() const;
+    State state() const { return state_; }
     bool asleep() const { return state_ == State::sleeping; }
-    LinkState link_state(int neighbour) const;
-    const Weight& weight(int neighbour) const;
+    LinkState link_state(int neighbour) const { return edge_to(neighbour).state; }
+    const Weight& weight(int neighbour) const { return edge_to(neighbour).weight; }
     int level() const { return level_; }
     /// Hosts known to be in this host's fragment, itself included.
     const HostSet& members() const { return members_; }
@@ -106,8 +105,8 @@ class Node {
     int waiting() const { return static_cast<int>(waiting_.size()); }
 
     bool operator==(const Node&) const = default;
-    /// All of the state as bytes: equal strings exactly for equal states (for explorers).
-    std::string fingerprint() const;
+    /// All of the state: equal bytes exactly for equal states (for explorers).
+    std::vector<std::byte> fingerprint() const;
 
   private:
     struct Edge {
@@ -117,12 +116,6 @@ class Node {
         bool reported = false;  ///< level 0: a branch that has
 
         bool operator==(const Edge&) const = default;
-    };
-    struct Waiting {
-        int from = -1;
-        Message message;
-
-        bool operator==(const Waiting&) const = default;
     };
 
     const Edge& edge_to(int host) const;
@@ -153,7 +146,7 @@ class Node {
 
     int self_;
     std::vector<Edge> edges_;       ///< ascending weight
-    std::vector<Waiting> waiting_;  ///< in order of arrival
+    std::vector<Waiting<Message>> waiting_;  ///< in order of arrival
     State state_ = State::sleeping;
     int level_ = 0;
     Weight fragment_;      ///< name of the fragment: the weight of its core link

@@ -95,7 +95,7 @@ Output Node::start() {
     pass_on(merging_.wake(), out);
     if (is_root()) failures_over_.tag = 1;
     proceed(out);
-    for (const Early& early : std::exchange(early_, {})) handle(early.from, early.message, out);
+    for (const auto& early : std::exchange(early_, {})) handle(early.from, early.message, out);
     return out;
 }
 
@@ -272,34 +272,22 @@ State Node::state() const {
 
 int Node::waiting() const { return static_cast<int>(early_.size()) + merging_.waiting(); }
 
-std::string Node::fingerprint() const {
-    std::string bytes = merging_.fingerprint();
-    const auto add_suspicion = [&](const Suspicion& suspicion) {
-        append_number(bytes, suspicion.tag, 4);
-        append_hosts(bytes, suspicion.told);
-        append_hosts(bytes, suspicion.acknowledged);
-        append_weights(bytes, suspicion.links);
-        append_number(bytes, suspicion.answered ? 1 : 0, 1);
-    };
-    append_int(bytes, self_);
-    append_int(bytes, root_);
-    append_int(bytes, parent_);
-    append_number(bytes, (started_ ? 1U : 0U) + (finished_ ? 2U : 0U), 1);
-    append_weights(bytes, recoveries_);
-    append_weights(bytes, links_);
-    add_suspicion(failures_over_);
-    add_suspicion(recoveries_over_);
-    append_int(bytes, static_cast<int>(early_.size()));
-    for (const Early& early : early_) {
-        append_int(bytes, early.from);
-        append_bytes(bytes, encode(early.message));
+std::vector<std::byte> Node::fingerprint() const {
+    ByteWriter state;
+    state.put_bytes(merging_.fingerprint());
+    put_all(state, {self_, root_, parent_, started_, finished_});
+    put_all(state, recoveries_);
+    put_all(state, links_);
+    for (const Suspicion* each : {&failures_over_, &recoveries_over_}) {
+        state.number(each->tag, 4);
+        fields(state, each->told);
+        fields(state, each->acknowledged);
+        put_all(state, each->links);
+        state.truth(each->answered);
     }
-    append_int(bytes, static_cast<int>(tree_.size()));
-    for (const auto& [low, high] : tree_) {
-        append_int(bytes, low);
-        append_int(bytes, high);
-    }
-    return bytes;
+    put_all(state, early_);
+    state.list(tree_, 4, tree_.size(), [&](const auto& link) { put_all(state, {link.first, link.second}); });
+    return std::move(state).take();
 }
 
 void sort_by_ends(std::vector<Weight>& links) {

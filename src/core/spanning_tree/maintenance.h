@@ -28,7 +28,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -111,16 +110,10 @@ class Node {
     int waiting() const;
 
     bool operator==(const Node&) const = default;
-    /// All of the state as bytes: equal strings exactly for equal states (for explorers).
-    std::string fingerprint() const;
+    /// All of the state: equal bytes exactly for equal states (for explorers).
+    std::vector<std::byte> fingerprint() const;
 
   private:
-    struct Early {
-        int from = -1;
-        Message message;
-
-        bool operator==(const Early&) const = default;
-    };
     /// One termination procedure, on one host.
     struct Suspicion {
         std::uint32_t tag = 0;       ///< 0: none heard of
@@ -159,7 +152,7 @@ class Node {
     ghs::Node merging_;
     bool started_ = false;
     bool finished_ = false;
-    std::vector<Early> early_;   ///< in order of arrival
+    std::vector<Waiting<Message>> early_;   ///< in order of arrival
     int parent_ = -1;            ///< towards the root; known from not_fail
     Suspicion failures_over_;
     Suspicion recoveries_over_;

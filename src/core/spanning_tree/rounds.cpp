@@ -62,11 +62,8 @@ constexpr int nobody = -1;
 constexpr std::size_t most_early_per_host = 256;
 
 std::uint64_t hash_of(const RoundId& id, const LinkTable& links, const EdgeList& tree) {
-    std::vector<std::byte> bytes;
-    const auto add = [&](std::uint64_t number) {
-        for (int shift = 0; shift < 64; shift += 8)
-            bytes.push_back(static_cast<std::byte>(number >> shift & 0xff));
-    };
+    ByteWriter bytes;
+    const auto add = [&](std::uint64_t number) { bytes.put(number, 8); };
     const auto add_ends = [&](int low, int high) {
         add(static_cast<std::uint64_t>(low) << 32 | static_cast<std::uint64_t>(high));
     };
@@ -81,7 +78,7 @@ std::uint64_t hash_of(const RoundId& id, const LinkTable& links, const EdgeList&
     });
     add(tree.size());
     for (const auto& [low, high] : tree) add_ends(low, high);
-    return fnv1a(bytes);
+    return fnv1a(std::move(bytes).take());
 }
 
 std::vector<ghs::Neighbour> usable_links(int self, const LinkTable& links) {
@@ -264,38 +261,33 @@ void Rounds::on_newest(int from, const Message& message, Output& out) {
     pass_on(from, out);
 }
 
-std::string Rounds::fingerprint() const {
-    std::string bytes;
-    const auto add_id = [&](const RoundId& id) {
-        append_number(bytes, id.number, 4);
-        append_int(bytes, id.root);
-        append_number(bytes, id.incarnation, 8);
-    };
-    links_.for_each([&](int, int, const LinkState& state) {
-        append_number(bytes, state.breaks, 4);
-        append_number(bytes, state.sequence, 4);
-        append_number(bytes, std::bit_cast<std::uint64_t>(state.latency_us), 8);
+std::vector<std::byte> Rounds::fingerprint() const {
+    ByteWriter state;
+    links_.for_each([&](int, int, const LinkState& link) {
+        state.number(link.breaks, 4);
+        state.number(link.sequence, 4);
+        state.real(link.latency_us);
     });
     for (const Channel& each : channels_) {
-        append_number(bytes, (each.works ? 2U : 0U) + (each.cut ? 1U : 0U), 1);
-        append_int(bytes, static_cast<int>(each.outbox.size()));
-        for (const Message& message : each.outbox) append_bytes(bytes, rounds::encode(message));
+        state.truth(each.works);
+        state.truth(each.cut);
+        state.list(each.outbox, 4, each.outbox.size(), [&](const Message& message) {
+            state.put_bytes(rounds::encode(message));
+        });
     }
-    add_id(complete_.id);
-    append_number(bytes, complete_.hash, 8);
-    add_id(newest_);
-    add_id(accepted_);
-    append_number(bytes, round_ ? 1 : 0, 1);
-    if (!round_) return bytes;
-    append_bytes(bytes, rounds::encode(round_->call));
-    append_int(bytes, round_->told_by);
-    append_int(bytes, static_cast<int>(round_->early.size()));
-    for (const Early& each : round_->early) {
-        append_int(bytes, each.from);
-        append_bytes(bytes, maintenance::encode(each.step));
+    for (const RoundId* id : {&complete_.id, &newest_, &accepted_}) {
+        state.number(id->number, 4);
+        state.number(id->root, 4);
+        state.number(id->incarnation, 8);
     }
-    if (round_->node) append_bytes(bytes, round_->node->fingerprint());
-    return bytes;
+    state.number(complete_.hash, 8);
+    state.truth(round_.has_value());
+    if (!round_) return std::move(state).take();
+    state.put_bytes(rounds::encode(round_->call));
+    state.number(round_->told_by, 4);
+    put_all(state, round_->early);
+    if (round_->node) state.put_bytes(round_->node->fingerprint());
+    return std::move(state).take();
 }
 
 // --- when the leading host starts a round, how the others enter it, and how it ends ---------------------
@@ -419,8 +411,7 @@ void Rounds::enter(const LinkTable& before, Output& out) {
     round_->links = std::move(links);
     pass_on(round_->told_by, out);
     forward(round_->node->start(), out);
-    for (const Early& early : std::exchange(round_->early, {}))
-        take_step(early.from, early.step, out);
+    for (const auto& [sender, step] : std::exchange(round_->early, {})) take_step(sender, step, out);
 }
 
 /// The round, to whom it concerns; to others within reach, that it exists.

@@ -39,7 +39,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "core/network/tree.h"
@@ -130,8 +129,8 @@ class Rounds {
     /// The newest round heard of.
     const rounds::RoundId& newest() const { return newest_; }
 
-    /// Equal strings exactly for equal states, view().changes aside (for explorers).
-    std::string fingerprint() const;
+    /// Equal bytes exactly for equal states, view().changes aside (for explorers).
+    std::vector<std::byte> fingerprint() const;
 
   private:
     using RoundId = rounds::RoundId;
@@ -150,14 +149,10 @@ class Rounds {
         EdgeList tree;
         std::uint64_t hash = 0;
     };
-    struct Early {
-        int from = -1;
-        maintenance::Message step;
-    };
     struct Running {
         Message call;       ///< what the root sent, in one piece
         int told_by = -1;   ///< who has the version from which it starts
-        std::vector<Early> early;  ///< while that is not here
+        std::vector<Waiting<maintenance::Message>> early;  ///< while that is not here
         rounds::Parts version_parts;
         std::optional<LinkTable> before;  ///< of that version, if others had to tell it
         LinkTable links;    ///< of this round, once entered

@@ -1,4 +1,4 @@
-// The plain values that the messages of the tree's protocols are made of, and the bytes that explorers tell states by.
+// The plain values that the messages of the tree's protocols are made of.
 #pragma once
 
 #include <bit>
@@ -7,11 +7,11 @@
 #include <initializer_list>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "core/network/tree.h"
+#include "core/text/bytes.h"
 #include "core/text/invariant.h"
 
 namespace mutirao {
@@ -76,39 +76,50 @@ class HostSet {
     std::vector<std::uint64_t> words_;
 };
 
-// A machine's state as bytes, for explorers: equal states give equal bytes, and each list is led by
-// its length, so that different states differ.
+/// A message that is kept until its time comes.
+template <class Message>
+struct Waiting {
+    int from = -1;
+    Message message;
 
-inline void append_number(std::string& bytes, std::uint64_t number, int width) {
-    for (int i = 0; i < width; ++i) bytes.push_back(static_cast<char>(number >> (8 * i)));
+    bool operator==(const Waiting&) const = default;
+};
+
+// The same as bytes, in messages and in fingerprints: a machine's whole state, for explorers. Each list is led by its
+// length, so that different states differ.
+
+template <class Codec>
+void fields(Codec& codec, Coded<Codec, HostSet>& hosts) {
+    const auto words_of = [](const HostSet& set) {
+        return std::vector(set.words().begin(), set.words().end());
+    };
+    codec.as(hosts, words_of, HostSet::from_words, [&](auto& words) {
+        codec.list(words, 2, HostSet::most_hosts / HostSet::word_bits, [&](auto& word) { codec.number(word, 8); });
+    });
 }
 
-inline void append_int(std::string& bytes, int number) {
-    append_number(bytes, static_cast<std::uint32_t>(number), 4);
+template <class Codec>
+void fields(Codec& codec, Coded<Codec, Weight>& weight) {
+    codec.real(weight.value);
+    codec.number(weight.low, 4);
+    codec.number(weight.high, 4);
+    codec.truth(weight.last_resort);
 }
 
-inline void append_weight(std::string& bytes, const Weight& weight) {
-    // + 0.0 turns a negative zero, which compares equal, into the same bits.
-    append_number(bytes, std::bit_cast<std::uint64_t>(weight.value + 0.0), 8);
-    append_int(bytes, weight.low);
-    append_int(bytes, weight.high);
-    append_number(bytes, weight.last_resort ? 1 : 0, 1);
+inline void put_all(ByteWriter& state, const std::vector<Weight>& weights) {
+    state.list(weights, 4, weights.size(), [&](const Weight& weight) { fields(state, weight); });
 }
 
-inline void append_weights(std::string& bytes, const std::vector<Weight>& weights) {
-    append_int(bytes, static_cast<int>(weights.size()));
-    for (const Weight& weight : weights) append_weight(bytes, weight);
+template <class Message>
+void put_all(ByteWriter& state, const std::vector<Waiting<Message>>& messages) {
+    state.list(messages, 4, messages.size(), [&](const Waiting<Message>& each) {
+        state.number(each.from, 4);
+        state.put_bytes(encode(each.message));
+    });
 }
 
-/// Of bytes, or characters.
-inline void append_bytes(std::string& bytes, const auto& more) {
-    append_int(bytes, static_cast<int>(more.size()));
-    for (const auto each : more) bytes.push_back(static_cast<char>(each));
-}
-
-inline void append_hosts(std::string& bytes, const HostSet& hosts) {
-    append_int(bytes, static_cast<int>(hosts.words().size()));
-    for (const std::uint64_t word : hosts.words()) append_number(bytes, word, 8);
+inline void put_all(ByteWriter& state, std::initializer_list<int> numbers) {
+    for (const int number : numbers) state.number(number, 4);
 }
 
 }  // namespace mutirao

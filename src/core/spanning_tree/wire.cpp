@@ -1,4 +1,4 @@
-
+// What hosts tell each other, as bytes: each format once, for writing and reading.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -25,16 +25,6 @@ bool ascending(const List& list, Key key = {}) {
 }
 
 }  // namespace
-
-template <class Codec>
-void fields(Codec& codec, Coded<Codec, HostSet>& hosts) {
-    const auto words_of = [](const HostSet& set) {
-        return std::vector(set.words().begin(), set.words().end());
-    };
-    codec.as(hosts, words_of, HostSet::from_words, [&](auto& words) {
-        codec.list(words, 2, HostSet::most_hosts / HostSet::word_bits, [&](auto& word) { codec.number(word, 8); });
-    });
-}
 
 }  // namespace mutirao
 
@@ -85,10 +75,7 @@ void fields(Codec& codec, Coded<Codec, Message>& message) {
     codec.choice(message.state, State::found);
     codec.number(message.level, 4);
     codec.number(message.hosts, 4);
-    codec.real(message.fragment.value);
-    codec.number(message.fragment.low, 4);
-    codec.number(message.fragment.high, 4);
-    codec.truth(message.fragment.last_resort);
+    fields(codec, message.fragment);
     fields(codec, message.members);
     codec.require(fits, message);
 }

@@ -45,8 +45,7 @@ static Schedule bruck(const Request& request) {
 }
 
 Algorithm bruck() {
-    return {.collective = Collective::allgather,
-            .name = "bruck",
+    return {.name = "bruck",
             .summary = "all that is held comes from ranks ahead, at growing distances",
             .source = "Bruck et al. 1997, doi:10.1109/71.642949",
             .build = bruck, .radices = {2, 4, 8}, .blocks = InBlocks::uneven};

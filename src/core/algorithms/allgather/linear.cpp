@@ -21,16 +21,14 @@ static Schedule linear(const Request& request) {
 }
 
 Algorithm linear() {
-    return {.collective = Collective::allgather,
-            .name = "linear",
+    return {.name = "linear",
             .summary = "every rank sends to every other at once",
             .source = "Bruck et al. 1997, doi:10.1109/71.642949",
             .build = linear, .blocks = InBlocks::uneven};
 }
 
 Algorithm two_proc() {
-    return {.collective = Collective::allgather,
-            .name = "two_proc",
+    return {.name = "two_proc",
             .summary = "a single exchange, which is linear between two",
             .source = "Open MPI; Bruck et al. 1997, doi:10.1109/71.642949",
             .build = linear, .fits = [](int size) { return size == 2; }, .blocks = InBlocks::uneven};

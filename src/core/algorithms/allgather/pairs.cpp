@@ -22,8 +22,7 @@ static Schedule recursive_doubling(const Request& request) {
 }
 
 Algorithm recursive_doubling() {
-    return {.collective = Collective::allgather,
-            .name = "recursive_doubling",
+    return {.name = "recursive_doubling",
             .summary = "pairs exchange all that they hold",
             .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
             .build = recursive_doubling, .fits = is_power_of_two, .blocks = InBlocks::uneven};
@@ -63,8 +62,7 @@ static Schedule neighbor_exchange(const Request& request) {
 }
 
 Algorithm neighbor_exchange() {
-    return {.collective = Collective::allgather,
-            .name = "neighbor_exchange",
+    return {.name = "neighbor_exchange",
             .summary = "two blocks at a time between neighbours, in turn",
             .source = "Chen et al. 2005, doi:10.1109/HPCASIA.2005.79",
             .build = neighbor_exchange, .fits = [](int size) { return size % 2 == 0; },

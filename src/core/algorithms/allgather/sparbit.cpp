@@ -27,8 +27,7 @@ static Schedule sparbit(const Request& request) {
 }
 
 Algorithm sparbit() {
-    return {.collective = Collective::allgather,
-            .name = "sparbit",
+    return {.name = "sparbit",
             .summary = "far ranks first, so that most blocks go to near ones",
             .source = "Loch and Koslovski 2021, arXiv:2109.08751",
             .build = sparbit, .blocks = InBlocks::uneven};

@@ -16,8 +16,7 @@ static Schedule direct(const Request& request) {
 }
 
 Algorithm direct() {
-    return {.collective = Collective::allreduce,
-            .name = "direct",
+    return {.name = "direct",
             .summary = "every rank sends to every other and combines by itself",
             .source = "all operands at once, as the collective is defined",
             .build = direct, .keeps_order = true, .from_first = true};
@@ -45,8 +44,7 @@ static Schedule direct_shares(const Request& request) {
 }
 
 Algorithm direct_shares() {
-    return {.collective = Collective::allreduce,
-            .name = "direct_shares",
+    return {.name = "direct_shares",
             .summary = "every rank combines a share of all operands and sends it to every other",
             .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
             .build = direct_shares, .keeps_order = true, .from_first = true};

@@ -40,12 +40,11 @@ class Bruck {
   public:
     explicit Bruck(const Request& request)
         : request_(request), rank_(request.rank), size_(request.size),
-          radix_(request.parameters.radix) {}
+          radix_(request.parameters.radix), blocks_(blocks_of(request)) {}
 
     Schedule run() && {
         plan();
-        flow_.copy(nth_block(Buffer::input, rank_, request_.length_bytes),
-                   nth_block(Buffer::output, rank_, request_.length_bytes));
+        flow_.copy(own(0), blocks_.block(rank_));
         for (int way = 1; way < size_; ++way) {
             const Hop& hop = next_hop(way, 1);
             if (hop.count() > 1) pack(own(way), hop, way);
@@ -83,13 +82,9 @@ class Bruck {
         return hops_[before + static_cast<std::size_t>(way / weight % radix_ - 1)];
     }
 
-    Region own(int way) const { return nth_block(Buffer::input, rank_behind(request_, way), request_.length_bytes); }
-    Region scratch(int first, int count) const {
-        return blocks_from(Buffer::scratch, first, count, request_.length_bytes);
-    }
-    Region placed(const BlockRun& run) const {
-        return blocks_from(Buffer::output, run.first, run.count, request_.length_bytes);
-    }
+    Region own(int way) const { return blocks_.block(rank_behind(request_, way), Buffer::input); }
+    Region scratch(int first, int count) const { return blocks_.range(first, first + count, Buffer::scratch); }
+    Region placed(const BlockRun& run) const { return blocks_.range(run.first, run.first + run.count); }
 
     void pack(Region from, const Hop& hop, int way) {
         Region into = scratch(hop.packed + hop.index_of(way), 1);
@@ -132,6 +127,7 @@ class Bruck {
     int rank_;
     int size_;
     int radix_;
+    Blocks blocks_;
     Dataflow flow_;
     std::vector<Hop> hops_;  ///< by weight, then by digit
 };
@@ -141,8 +137,7 @@ class Bruck {
 static Schedule bruck(const Request& request) { return Bruck(request).run(); }
 
 Algorithm bruck() {
-    return {.collective = Collective::alltoall,
-            .name = "bruck",
+    return {.name = "bruck",
             .summary = "blocks travel digit by digit of their distance, many in a message",
             .source = "Bruck et al. 1997, doi:10.1109/71.642949",
             .build = bruck, .radices = {2, 4, 8}};

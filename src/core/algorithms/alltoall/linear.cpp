@@ -10,8 +10,7 @@ static Schedule linear(const Request& request) {
 }
 
 Algorithm linear() {
-    return {.collective = Collective::alltoall,
-            .name = "linear",
+    return {.name = "linear",
             .summary = "all blocks at once, beginning with the next rank",
             .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
             .build = linear, .segmented = true, .blocks = InBlocks::own};

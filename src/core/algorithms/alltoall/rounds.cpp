@@ -47,8 +47,7 @@ static Schedule pairwise(const Request& request) {
 }
 
 Algorithm pairwise() {
-    return {.collective = Collective::alltoall,
-            .name = "pairwise",
+    return {.name = "pairwise",
             .summary = "one partner at a time",
             .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
             .build = pairwise, .blocks = InBlocks::own};
@@ -64,8 +63,7 @@ static Schedule windowed(const Request& request) {
 }
 
 Algorithm windowed() {
-    return {.collective = Collective::alltoall,
-            .name = "windowed",
+    return {.name = "windowed",
             .summary = "at most `radix` partners at a time",
             .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
             .build = windowed, .radices = {4, 16, 32}, .blocks = InBlocks::own};

@@ -44,8 +44,7 @@ class TwoLevel {
     int speaker(int host, int other) const {
         const int hosts = placement_.host_count();
         const int distance = (other - host - 1 + hosts) % hosts;
-        const auto ranks = placement_.ranks_of(host);
-        return ranks[static_cast<std::size_t>(distance) % ranks.size()];
+        return placement_.beside(placement_.ranks_of(host).front(), distance);
     }
     bool alone() const { return neighbours_.size() == 1; }
     std::vector<Region> blocks_of(Buffer buffer, int host) const {
@@ -57,19 +56,14 @@ class TwoLevel {
     }
 
     void exchange_inside() {
+        const auto block_of = [&](Buffer buffer, int rank) { return nth_block(buffer, rank, request_.length_bytes); };
         const int size = static_cast<int>(neighbours_.size());
-        const int position = placement_.position_of(request_.rank);
-        for (int distance = 0; distance < size; ++distance) {
-            const auto to = static_cast<std::size_t>(real_rank(distance, position, size));
-            const auto from = static_cast<std::size_t>(real_rank(size - distance, position, size));
-            const Region sent = blocks_of(Buffer::input, host_)[to];
-            const Region received = blocks_of(Buffer::output, host_)[from];
-            if (distance == 0) {
-                flow_.copy(sent, received);
-                continue;
-            }
-            flow_.send(neighbours_[to], sent);
-            flow_.receive(neighbours_[from], received);
+        flow_.copy(block_of(Buffer::input, request_.rank), block_of(Buffer::output, request_.rank));
+        for (int distance = 1; distance < size; ++distance) {
+            const int to = placement_.beside(request_.rank, distance);
+            const int from = placement_.beside(request_.rank, size - distance);
+            flow_.send(to, block_of(Buffer::input, to));
+            flow_.receive(from, block_of(Buffer::output, from));
         }
     }
 
@@ -134,8 +128,7 @@ static Schedule two_level(const Request& request) {
 }
 
 Algorithm two_level() {
-    return {.collective = Collective::alltoall,
-            .name = "two_level",
+    return {.name = "two_level",
             .summary = "one message between two hosts, by ranks that each speak for some of the others",
             .source = "Kinkead et al. 2025, arXiv:2601.17606",
             .build = two_level};

@@ -17,8 +17,7 @@ static Schedule direct(const Request& request) {
 }
 
 Algorithm direct() {
-    return {.collective = Collective::barrier,
-            .name = "direct",
+    return {.name = "direct",
             .summary = "every rank signals to every other at once",
             .source = "Hoefler, Mehlan, Mietke and Rehm 2006, 'Fast Barrier Synchronization for InfiniBand'",
             .build = direct};

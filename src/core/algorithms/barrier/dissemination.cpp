@@ -57,8 +57,7 @@ static Schedule dissemination(const Request& request) {
 }
 
 Algorithm dissemination() {
-    return {.collective = Collective::barrier,
-            .name = "dissemination",
+    return {.name = "dissemination",
             .summary = "signals ahead at growing distances",
             .source = "Hensgen, Finkel and Manber 1988, doi:10.1007/BF01379320",
             .build = dissemination, .radices = {2, 4, 8}};
@@ -102,8 +101,7 @@ static Schedule locality_dissemination(const Request& request) {
 }
 
 Algorithm locality_dissemination() {
-    return {.collective = Collective::barrier,
-            .name = "locality_dissemination",
+    return {.name = "locality_dissemination",
             .summary = "dissemination between hosts, whose ranks share the work",
             .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
             .build = locality_dissemination, .radices = {2, 5}};

@@ -32,8 +32,7 @@ static Schedule recursive_exchange(const Request& request) {
 }
 
 Algorithm recursive_exchange() {
-    return {.collective = Collective::barrier,
-            .name = "recursive_exchange",
+    return {.name = "recursive_exchange",
             .summary = "pairs signal to each other at doubling distances",
             .source = "Brooks 1986, doi:10.1007/BF01407877",
             .build = recursive_exchange};

@@ -17,8 +17,7 @@ static Schedule flat(const Request& request) {
 }
 
 Algorithm flat() {
-    return {.collective = Collective::broadcast,
-            .name = "flat",
+    return {.name = "flat",
             .summary = "the root sends to every rank itself",
             .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
             .build = flat, .level = Level::hosts, .inside_a_host = true};

@@ -22,60 +22,6 @@ void scatter(Dataflow& flow, const Request& request, const Blocks& blocks) {
     for (const int child : place.children) flow.send(real_rank(child, request.root, size), part(child));
 }
 
-class Doubling {
-  public:
-    explicit Doubling(const Request& request)
-        : request_(request),
-          rank_(virtual_rank(request.rank, request.root, request.size)),
-          blocks_(request.length_bytes, request.size) {
-        scatter(flow_, request, blocks_);
-    }
-
-    Schedule run() && {
-        for (int group = 1; group < request_.size; group *= 2) double_groups(group);
-        return std::move(flow_).take();
-    }
-
-  private:
-    /// Joins each two neighbouring groups of `group` ranks; the last one may be smaller.
-    void double_groups(int group) {
-        const int first = rank_ / (2 * group) * (2 * group);
-        const int middle = first + group;
-        const int end = std::min(middle + group, request_.size);
-        if (middle >= end) return;
-
-        const bool low = rank_ < middle;
-        const Region low_blocks = blocks_.range(first, middle);
-        const Region high_blocks = blocks_.range(middle, end);
-        const int partner = low ? rank_ + group : rank_ - group;
-        if (partner < end) {
-            // The first rank of all holds the higher group's blocks since the scatter.
-            if (partner != first) send(partner, low ? low_blocks : high_blocks);
-            if (rank_ != first) receive(partner, low ? high_blocks : low_blocks);
-        }
-        if (low) spread(first, group, end - middle, high_blocks);
-    }
-
-    /// Of the `group` ranks from `first`, the first `holders` have these blocks; doubles their
-    /// number until all do.
-    void spread(int first, int group, int holders, Region blocks) {
-        const int index = rank_ - first;
-        for (; holders < group; holders *= 2) {
-            if (index < holders && index + holders < group) send(rank_ + holders, blocks);
-            if (index >= holders && index < 2 * holders) receive(rank_ - holders, blocks);
-        }
-    }
-
-    void send(int peer, Region blocks) { flow_.send(real(peer), blocks); }
-    void receive(int peer, Region blocks) { flow_.receive(real(peer), blocks); }
-    int real(int rank) const { return real_rank(rank, request_.root, request_.size); }
-
-    const Request& request_;
-    int rank_;
-    Blocks blocks_;
-    Dataflow flow_;
-};
-
 bool holds_from_scatter(int rank, int block, int size) {
     return block >= rank && block < binomial_subtree_end(rank, size);
 }
@@ -89,12 +35,38 @@ bool holds_from_scatter(int rank, int block, int size) {
 // ranks beside them, which makes it up to 3 ceil(log2 p) steps and 3.2 n bytes (counted for p <= 130). What the
 // scatter left with a rank is not sent to it again. Empty blocks are not sent.
 static Schedule scatter_recursive_doubling_allgather(const Request& request) {
-    return Doubling(request).run();
+    const int size = request.size;
+    const int rank = virtual_rank(request.rank, request.root, size);
+    const auto real = [&](int other) { return real_rank(other, request.root, size); };
+    const Blocks blocks(request.length_bytes, size);
+    Dataflow flow;
+    scatter(flow, request, blocks);
+    // Each two neighbouring groups of `group` ranks join; the last one may be smaller.
+    for (int group = 1; group < size; group *= 2) {
+        const int first = rank / (2 * group) * (2 * group);
+        const int middle = first + group;
+        const int end = std::min(middle + group, size);
+        if (middle >= end) continue;
+        const bool low = rank < middle;
+        const Region low_blocks = blocks.range(first, middle), high_blocks = blocks.range(middle, end);
+        const int partner = low ? rank + group : rank - group;
+        if (partner < end) {
+            // The first rank of all holds the higher group's blocks since the scatter.
+            if (partner != first) flow.send(real(partner), low ? low_blocks : high_blocks);
+            if (rank != first) flow.receive(real(partner), low ? high_blocks : low_blocks);
+        }
+        // Of the lower group the first `holders` have the others' blocks; their number doubles until all do.
+        const int index = rank - first;
+        for (int holders = end - middle; low && holders < group; holders *= 2) {
+            if (index < holders && index + holders < group) flow.send(real(rank + holders), high_blocks);
+            if (index >= holders && index < 2 * holders) flow.receive(real(rank - holders), high_blocks);
+        }
+    }
+    return std::move(flow).take();
 }
 
 Algorithm scatter_recursive_doubling_allgather() {
-    return {.collective = Collective::broadcast,
-            .name = "scatter_recursive_doubling_allgather",
+    return {.name = "scatter_recursive_doubling_allgather",
             .summary = "binomial scatter, then groups that exchange blocks and double",
             .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
             .build = scatter_recursive_doubling_allgather, .level = Level::hosts};
@@ -127,8 +99,7 @@ static Schedule scatter_ring_allgather(const Request& request) {
 }
 
 Algorithm scatter_ring_allgather() {
-    return {.collective = Collective::broadcast,
-            .name = "scatter_ring_allgather",
+    return {.name = "scatter_ring_allgather",
             .summary = "binomial scatter, then the blocks go round a ring (van de Geijn)",
             .source = "Barnett et al. 1994, doi:10.1109/SHPCC.1994.296665",
             .build = scatter_ring_allgather, .level = Level::hosts};

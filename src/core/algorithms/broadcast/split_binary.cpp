@@ -47,8 +47,7 @@ static Schedule split_binary(const Request& request) {
 }
 
 Algorithm split_binary() {
-    return {.collective = Collective::broadcast,
-            .name = "split_binary",
+    return {.name = "split_binary",
             .summary = "a half down each of two binary trees, then exchanged",
             .source = "Open MPI; Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
             .build = split_binary, .segmented = true, .level = Level::hosts};

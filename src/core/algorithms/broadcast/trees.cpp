@@ -18,16 +18,14 @@ Schedule k_nomial(const Request& request) {
 }
 
 Algorithm binomial() {
-    return {.collective = Collective::broadcast,
-            .name = "binomial",
+    return {.name = "binomial",
             .summary = "binomial tree over the ranks, as MPICH",
             .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
             .build = k_nomial, .segmented = true, .level = Level::hosts, .inside_a_host = true};
 }
 
 Algorithm k_nomial() {
-    return {.collective = Collective::broadcast,
-            .name = "k_nomial",
+    return {.name = "k_nomial",
             .summary = "k-nomial tree over the ranks: shallower, with busier ranks",
             .source = "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
             .build = k_nomial, .segmented = true, .radices = {3, 4, 8}, .level = Level::hosts,
@@ -46,8 +44,7 @@ static Schedule chain(const Request& request) {
 }
 
 Algorithm chain() {
-    return {.collective = Collective::broadcast,
-            .name = "chain",
+    return {.name = "chain",
             .summary = "each rank passes the message on to the next: a pipeline",
             .source = "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
             .build = chain, .segmented = true, .level = Level::hosts, .inside_a_host = true};
@@ -55,10 +52,8 @@ Algorithm chain() {
 
 // Down the tree that is given, or a share down each of packed ones. It must hang from the root.
 static Schedule over_trees(const Request& request) {
-    const std::vector<Tree>& shares = given_tree(request).shares;
     std::vector<TreePlace> places;
-    for (const Tree& tree : shares) places.push_back(place_in(tree, request.rank));
-    if (places.empty()) places.push_back(place_below_root(request));
+    for (const Tree& tree : shares_of(given_tree_from_root(request))) places.push_back(place_in(tree, request.rank));
     return pass_down_shares(places, request);
 }
 
@@ -67,8 +62,7 @@ static Schedule over_trees(const Request& request) {
 // Cost, q sites of up to m hosts: q - 1 messages between sites, one after the other over no site twice; depth
 // 1 + ceil(log2 m).
 Algorithm two_level() {
-    return {.collective = Collective::broadcast,
-            .name = "two_level",
+    return {.name = "two_level",
             .summary = "once to each site, then binomial trees inside, as MagPIe",
             .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
             .build = over_trees, .segmented = true, .trees = {TreeKind::two_level}, .level = Level::hosts};
@@ -79,8 +73,7 @@ Algorithm two_level() {
 //
 // Cost, p ranks: p - 1 messages per segment, depth and load as the tree has them.
 Algorithm tree() {
-    return {.collective = Collective::broadcast,
-            .name = "tree",
+    return {.name = "tree",
             .summary = "a tree made from the measured network",
             .source = tree_sources,
             .build = over_trees, .segmented = true, .trees = measured_trees(), .level = Level::hosts};
@@ -93,8 +86,7 @@ Algorithm tree() {
 // Cost, p hosts, k trees, n bytes: k (p - 1) messages of n / k bytes; depth and load as the trees have them. For
 // long messages over long links.
 Algorithm packed_trees() {
-    return {.collective = Collective::broadcast,
-            .name = "packed_trees",
+    return {.name = "packed_trees",
             .summary = "a share down each of many trees that leave each other room on the links",
             .source = packed_tree_sources,
             .build = over_trees, .segmented = true, .segments_of_blocks = true, .trees = {TreeKind::packed},

@@ -13,8 +13,7 @@ static Schedule direct(const Request& request) {
 }
 
 Algorithm direct() {
-    return {.collective = Collective::exscan,
-            .name = "direct",
+    return {.name = "direct",
             .summary = "every rank sends to all ranks after it",
             .source = "all operands at once, as the collective is defined",
             .build = direct, .keeps_order = true, .from_first = true};

@@ -27,8 +27,7 @@ static Schedule linear(const Request& request) {
 }
 
 Algorithm linear() {
-    return {.collective = Collective::gather,
-            .name = "linear",
+    return {.name = "linear",
             .summary = "every rank sends to the root at once",
             .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
             .build = linear, .segmented = true, .blocks = InBlocks::own};

@@ -63,8 +63,7 @@ static Schedule synchronised(const Request& request) {
 }
 
 Algorithm synchronised() {
-    return {.collective = Collective::gather,
-            .name = "synchronised",
+    return {.name = "synchronised",
             .summary = "the root asks for one block after another, the next while the last still comes",
             .source = "Open MPI, linear_sync",
             .build = synchronised, .segmented = true, .blocks = InBlocks::own};

@@ -20,8 +20,7 @@ static Schedule flat(const Request& request) {
 }
 
 Algorithm flat() {
-    return {.collective = Collective::reduce,
-            .name = "flat",
+    return {.name = "flat",
             .summary = "every rank sends to the root, which combines in order",
             .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
             .build = flat, .keeps_order = true, .from_first = true};

@@ -44,8 +44,7 @@ Schedule k_nomial(const Request& request) {
 }
 
 Algorithm k_nomial() {
-    return {.collective = Collective::reduce,
-            .name = "k_nomial",
+    return {.name = "k_nomial",
             .summary = "k-nomial tree over the ranks, binomial for radix 2",
             .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
             .build = k_nomial, .segmented = true, .radices = {2, 4, 8}, .keeps_order = true};
@@ -65,8 +64,7 @@ static Schedule chain(const Request& request) {
 }
 
 Algorithm chain() {
-    return {.collective = Collective::reduce,
-            .name = "chain",
+    return {.name = "chain",
             .summary = "each rank adds its operand and passes it on: a pipeline",
             .source = "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
             .build = chain, .segmented = true, .keeps_order = true};
@@ -83,8 +81,7 @@ static Schedule in_order_binary(const Request& request) {
 }
 
 Algorithm in_order_binary() {
-    return {.collective = Collective::reduce,
-            .name = "in_order_binary",
+    return {.name = "in_order_binary",
             .summary = "a binary tree with every rank between its children's ranks",
             .source = "Open MPI; Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
             .build = in_order_binary, .segmented = true, .keeps_order = true};
@@ -101,8 +98,7 @@ static Schedule over_trees(const Request& request) {
 }
 
 Algorithm tree() {
-    return {.collective = Collective::reduce,
-            .name = "tree",
+    return {.name = "tree",
             .summary = "up a tree made from the measured network",
             .source = tree_sources,
             .build = over_trees, .segmented = true, .trees = measured_trees()};
@@ -112,8 +108,7 @@ Algorithm tree() {
 //
 // Cost, p ranks, k trees, n bytes: k (p - 1) messages of n / k bytes. The operator must commute.
 Algorithm packed_trees() {
-    return {.collective = Collective::reduce,
-            .name = "packed_trees",
+    return {.name = "packed_trees",
             .summary = "a share up each of many trees that leave each other room on the links",
             .source = packed_tree_sources,
             .build = over_trees, .segmented = true, .segments_of_blocks = true, .trees = {TreeKind::packed},

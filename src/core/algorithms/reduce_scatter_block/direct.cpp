@@ -19,8 +19,7 @@ static Schedule direct(const Request& request) {
 }
 
 Algorithm direct() {
-    return {.collective = Collective::reduce_scatter_block,
-            .name = "direct",
+    return {.name = "direct",
             .summary = "every rank sends each other its block and combines in order",
             .source = "all operands at once, as the collective is defined",
             .build = direct, .keeps_order = true, .from_first = true, .blocks = InBlocks::uneven};

@@ -32,8 +32,7 @@ static Schedule pairwise(const Request& request) {
 }
 
 Algorithm pairwise() {
-    return {.collective = Collective::reduce_scatter_block,
-            .name = "pairwise",
+    return {.name = "pairwise",
             .summary = "one peer at a time, at growing distance",
             .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
             .build = pairwise, .blocks = InBlocks::uneven};

@@ -26,8 +26,7 @@ static Schedule linear(const Request& request) {
 }
 
 Algorithm linear() {
-    return {.collective = Collective::scatter,
-            .name = "linear",
+    return {.name = "linear",
             .summary = "the root sends to every rank itself",
             .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
             .build = linear, .segmented = true, .blocks = InBlocks::own};
