@@ -120,14 +120,6 @@ class Channels {
         return sent;
     }
 
-    /// For worlds that do more to a machine than wake it: `change` gets it to change it.
-    template <class Change>
-    void alter(int host, const Change& change) {
-        change(machines_[static_cast<std::size_t>(host)]);
-        note_sleep(host);
-        renew_machine(host);
-    }
-
     void keep_digest() {
         parts_.assign(machines_.size() + queues_.size(), Digest{});
         digest_ = {};
