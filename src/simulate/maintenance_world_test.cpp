@@ -38,6 +38,7 @@
 #include "core/network/test_networks.h"
 #include "simulate/executions.h"
 #include "simulate/random.h"
+#include "simulate/spanning_tree_rules.h"
 #include "simulate/timed_run.h"
 
 namespace mutirao::simulate {
@@ -281,6 +282,44 @@ TEST(MaintenanceTimed, ARecoveryThatDoesNotHelpCostsThreeWaves) {
 
 TEST(MaintenanceTimed, AFailureInsideASite) {
     expect_at_most({1.44e6, never, 122, 13'000}, six_sites, with_value(six_sites, 0, 1, 500));
+}
+
+// What explorers tell states by, of hosts that went through some executions.
+template <class World>
+void expect_digests_tell_states(const std::vector<World>& worlds) {
+    const auto digest_of = [](const auto& machine) {
+        Digester digester(0);
+        digester.add(machine);
+        return digester.value();
+    };
+    std::vector<std::decay_t<decltype(worlds.front().machine(0))>> states;
+    Random random(1);
+    for (World world : worlds) {
+        for (int host = 0; host < world.host_count(); ++host) states.push_back(world.machine(host));
+        while (world.delivery_count() + world.spontaneous_count() > 0) {
+            const std::size_t number = random.below(world.delivery_count() + world.spontaneous_count());
+            const auto choice = number < world.delivery_count() ? world.delivery(number)
+                                                                : world.spontaneous(number - world.delivery_count());
+            world.apply(choice);
+            states.push_back(world.machine(choice.to));
+        }
+    }
+    for (const auto& one : states)
+        for (const auto& other : states) EXPECT_EQ(digest_of(one) == digest_of(other), one == other);
+}
+
+TEST(Digest, IsEqualExactlyForEqualStates) {
+    std::vector<GhsWorld> merging;
+    std::vector<MaintenanceWorld> rounds;
+    for (const double weight : {1.0, 1.5, 1.5, 1.5, 5.0, 5.0}) {
+        const Graph before = weighted(4, chorded_cycle, {1, 2, 3, 4, 0.5});
+        const Graph now = weighted(4, chorded_cycle, {weight, 2, 6, 4, 7});
+        merging.push_back(ghs_world(now));
+        rounds.push_back(maintenance_world({before, now, 1}));
+        rounds.push_back(maintenance_world({now, before, 0}));
+    }
+    expect_digests_tell_states(merging);
+    expect_digests_tell_states(rounds);
 }
 
 }  // namespace

@@ -194,21 +194,11 @@ void RoundsWorld::renew_choices() {
 Digest RoundsWorld::digest() const {
     Digester digester(next_event_);
     for (const Host& host : hosts_) {
-        digester.add(std::string_view(host.alive ? "alive" : "dead"));
-        if (host.alive) digester.add(host.machine.fingerprint());
+        digester.add(host.alive);
+        if (host.alive) digester.add(host.machine);
     }
-    for (const Link& each : links_) {
-        const std::array<double, 3> state = {each.latency_us, each.up ? 1.0 : 0.0,
-                                             static_cast<double>(each.life)};
-        digester.add(std::as_bytes(std::span(state)));
-    }
-    for (const End& each : ends_) {
-        digester.add(std::to_string(each.life) + ":" + std::to_string(each.arriving.size()));
-        for (const Item& item : each.arriving) {
-            digester.add(std::to_string(static_cast<int>(item.kind)) + std::to_string(item.life));
-            digester.add(rounds::encode(item.message));
-        }
-    }
+    digester.add(links_);
+    digester.add(ends_);
     return digester.value();
 }
 

@@ -287,31 +287,5 @@ LinkState Node::link_state(int neighbour) const { return edge_to(neighbour).stat
 
 const Weight& Node::weight(int neighbour) const { return edge_to(neighbour).weight; }
 
-std::string Node::fingerprint() const {
-    std::string bytes;
-    bytes.reserve(100 + 23 * edges_.size() + 31 * waiting_.size());
-    append_int(bytes, self_);
-    append_int(bytes, static_cast<int>(edges_.size()));
-    for (const Edge& edge : edges_) {
-        append_int(bytes, edge.host);
-        append_weight(bytes, edge.weight);
-        append_number(bytes, static_cast<std::uint64_t>(edge.state), 1);
-        append_number(bytes, edge.reported ? 1 : 0, 1);
-    }
-    append_int(bytes, waiting());
-    for (const Waiting& kept : waiting_) {
-        append_int(bytes, kept.from);
-        append_bytes(bytes, encode(kept.message));
-    }
-    append_number(bytes, static_cast<std::uint64_t>(state_), 1);
-    append_weight(bytes, fragment_);
-    append_weight(bytes, best_weight_);
-    append_hosts(bytes, members_);
-    append_hosts(bytes, everyone_);
-    for (int number : {level_, inbound_, testing_, unreported_, best_, hosts_in_tree_})
-        append_int(bytes, number);
-    return bytes;
-}
-
 }  // namespace ghs
 }  // namespace mutirao

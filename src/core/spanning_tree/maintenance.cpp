@@ -272,36 +272,6 @@ State Node::state() const {
 
 int Node::waiting() const { return static_cast<int>(early_.size()) + merging_.waiting(); }
 
-std::string Node::fingerprint() const {
-    std::string bytes = merging_.fingerprint();
-    const auto add_suspicion = [&](const Suspicion& suspicion) {
-        append_number(bytes, suspicion.tag, 4);
-        append_hosts(bytes, suspicion.told);
-        append_hosts(bytes, suspicion.acknowledged);
-        append_weights(bytes, suspicion.links);
-        append_number(bytes, suspicion.answered ? 1 : 0, 1);
-    };
-    append_int(bytes, self_);
-    append_int(bytes, root_);
-    append_int(bytes, parent_);
-    append_number(bytes, (started_ ? 1U : 0U) + (finished_ ? 2U : 0U), 1);
-    append_weights(bytes, recoveries_);
-    append_weights(bytes, links_);
-    add_suspicion(failures_over_);
-    add_suspicion(recoveries_over_);
-    append_int(bytes, static_cast<int>(early_.size()));
-    for (const Early& early : early_) {
-        append_int(bytes, early.from);
-        append_bytes(bytes, encode(early.message));
-    }
-    append_int(bytes, static_cast<int>(tree_.size()));
-    for (const auto& [low, high] : tree_) {
-        append_int(bytes, low);
-        append_int(bytes, high);
-    }
-    return bytes;
-}
-
 void sort_by_ends(std::vector<Weight>& links) {
     std::ranges::sort(links, {}, [](const Weight& link) { return std::pair(link.low, link.high); });
 }

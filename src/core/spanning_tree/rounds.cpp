@@ -264,40 +264,6 @@ void Rounds::on_newest(int from, const Message& message, Output& out) {
     pass_on(from, out);
 }
 
-std::string Rounds::fingerprint() const {
-    std::string bytes;
-    const auto add_id = [&](const RoundId& id) {
-        append_number(bytes, id.number, 4);
-        append_int(bytes, id.root);
-        append_number(bytes, id.incarnation, 8);
-    };
-    links_.for_each([&](int, int, const LinkState& state) {
-        append_number(bytes, state.breaks, 4);
-        append_number(bytes, state.sequence, 4);
-        append_number(bytes, std::bit_cast<std::uint64_t>(state.latency_us), 8);
-    });
-    for (const Channel& each : channels_) {
-        append_number(bytes, (each.works ? 2U : 0U) + (each.cut ? 1U : 0U), 1);
-        append_int(bytes, static_cast<int>(each.outbox.size()));
-        for (const Message& message : each.outbox) append_bytes(bytes, rounds::encode(message));
-    }
-    add_id(complete_.id);
-    append_number(bytes, complete_.hash, 8);
-    add_id(newest_);
-    add_id(accepted_);
-    append_number(bytes, round_ ? 1 : 0, 1);
-    if (!round_) return bytes;
-    append_bytes(bytes, rounds::encode(round_->call));
-    append_int(bytes, round_->told_by);
-    append_int(bytes, static_cast<int>(round_->early.size()));
-    for (const Early& each : round_->early) {
-        append_int(bytes, each.from);
-        append_bytes(bytes, maintenance::encode(each.step));
-    }
-    if (round_->node) append_bytes(bytes, round_->node->fingerprint());
-    return bytes;
-}
-
 // --- when the leading host starts a round, how the others enter it, and how it ends ---------------------
 
 Rounds::Output Rounds::restart() {

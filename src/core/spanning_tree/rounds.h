@@ -39,7 +39,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/network/tree.h"
@@ -130,8 +130,10 @@ class Rounds {
     /// The newest round heard of.
     const rounds::RoundId& newest() const { return newest_; }
 
-    /// Equal strings exactly for equal states, view().changes aside (for explorers).
-    std::string fingerprint() const;
+    /// What tells its states apart, for explorers: the rest follows from these, or is how often the view has changed.
+    auto parts() const {
+        return std::tie(links_, channels_, complete_.id, complete_.hash, newest_, accepted_, round_);
+    }
 
   private:
     using RoundId = rounds::RoundId;
@@ -142,6 +144,8 @@ class Rounds {
         bool works = false;
         bool cut = false;  ///< steps of this round may be missing, so none pass in either direction
         std::vector<Message> outbox;  ///< of the running round: waits for the channel to work
+
+        auto parts() const { return std::tie(works, cut, outbox); }
     };
     /// The last complete version as the hosts' protocol needs it.
     struct Complete {
@@ -153,6 +157,8 @@ class Rounds {
     struct Early {
         int from = -1;
         maintenance::Message step;
+
+        auto parts() const { return std::tie(from, step); }
     };
     struct Running {
         Message call;       ///< what the root sent, in one piece
@@ -162,6 +168,8 @@ class Rounds {
         std::optional<LinkTable> before;  ///< of that version, if others had to tell it
         LinkTable links;    ///< of this round, once entered
         std::optional<maintenance::Node> node;  ///< once entered
+
+        auto parts() const { return std::tie(call, told_by, early, node); }
     };
 
     Channel& channel(int other) { return channels_[static_cast<std::size_t>(other)]; }
