@@ -142,7 +142,8 @@ class RoundsWorld {
     Output deliver(int from, int to);
     void check_version(int host);
     bool will_measure(int at, int other) const;
-    void renew_choices();
+    /// As they are after a step of that host: no step changes what becomes possible between others.
+    void renew_choices(int host);
 
     RoundsScript script_;
     std::vector<Host> hosts_;
