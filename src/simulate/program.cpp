@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/schedule/predictor.h"
 #include "core/text/invariant.h"
 #include "simulate/random.h"
 
@@ -23,16 +22,6 @@ Random random_of(std::uint64_t seed, Purpose purpose, std::uint64_t call, int ra
     return mixed;
 }
 
-/// The walk of an arm depends on its candidate and on the tree.
-bool runs_alike(const Arm& a, const Arm& b) { return a.candidate == b.candidate && a.tree == b.tree; }
-
-Candidate native_of(const WalkedTruth::Options& options, const CallShape& shape) {
-    std::string_view name = row_of(shape.collective).native_is_like.front();
-    for (const auto& each : options.native)
-        if (each.collective == shape.collective && shape.length_bytes >= each.from_bytes) name = each.name;
-    return {find_algorithm(shape.collective, name), {}};
-}
-
 }  // namespace
 
 // Box and Muller 1958, doi:10.1214/aoms/1177706645.
@@ -42,38 +31,6 @@ double normal_of(std::uint64_t seed, Purpose purpose, std::uint64_t call, int ra
     const double radius = std::sqrt(-2 * std::log(1 - random.unit()));
     return radius * std::cos(two_pi * random.unit());
 }
-
-// --- what is true ------------------------------------------------------------------------------------
-
-WalkedTruth::WalkedTruth(std::shared_ptr<const RankNetwork> network, Options options)
-    : network_(std::move(network)),
-      options_(std::move(options)),
-      connections_(network_->rank_count(), network_->host_count()) {
-    connections_.connect_round_trips = options_.connect_round_trips;
-}
-
-const std::vector<Schedule>& WalkedTruth::plan(const CallShape& shape, const Arm& arm) {
-    for (const Planned& each : plans_)
-        if (each.shape == shape && runs_alike(each.arm, arm)) return each.schedules;
-    Arm runs = arm;
-    if (arm.candidate.native()) runs = {native_of(options_, shape), std::nullopt};
-    auto schedules = build_all(Ruling{class_of(shape), runs.candidate, runs.tree}, shape, network_->placement());
-    if (!schedules) broken_invariant("a simulated arm without schedule: bytes, ranks",
-                                     static_cast<long long>(shape.length_bytes), network_->rank_count());
-    plans_.push_back({shape, arm, std::move(*schedules)});
-    return plans_.back().schedules;
-}
-
-std::vector<double> WalkedTruth::run(const Call& call, const Arm& arm, const std::vector<double>& begin_us) {
-    PredictOptions options;
-    options.start_us = begin_us;
-    options.connections = &connections_;
-    Prediction walked = predict(plan(call.shape, arm), *network_, std::move(options));
-    if (walked.stuck) broken_invariant("a simulated call never ends: call", static_cast<long long>(call.number), 0);
-    return std::move(walked.rank_complete_us);
-}
-
-// --- the program -------------------------------------------------------------------------------------
 
 namespace {
 

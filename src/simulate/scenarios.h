@@ -88,18 +88,4 @@ struct Judgement {
 
 Judgement judge(const ProgramScenario& scenario, Chooser& chooser);
 
-// The loops and networks whose times have been measured, as simulated programs: what the simulator is held against.
-
-/// Four sites of two hosts, 5 to 40 ms; two of four, 30 ms.
-std::shared_ptr<const RankNetwork> network_a();
-std::shared_ptr<const RankNetwork> network_b();
-
-/// What Open MPI 5 runs among 8 ranks, of what these loops call.
-WalkedTruth::Options open_mpi_5();
-
-/// Among 8 ranks, as an application does them: see docs/results.md.
-Program sgd(int rounds);
-Program fft(int rounds);
-Program k_means(int rounds);
-
 }  // namespace mutirao::simulate
