@@ -36,7 +36,7 @@ namespace {
 
 class Running {
   public:
-    Running(const Program& program, Truth& truth, Chooser& chooser, std::uint64_t seed)
+    Running(const Program& program, const Truth& truth, Chooser& chooser, std::uint64_t seed)
         : program_(program),
           truth_(truth),
           chooser_(chooser),
@@ -84,7 +84,7 @@ class Running {
             if (!(chooser_.enter(rank, call, now_us_[at(rank)]) == arm))
                 broken_invariant("ranks differ (call, rank)", static_cast<long long>(call.number), rank);
         }
-        const std::vector<double> done_us = truth_.run(call, arm, now_us_);
+        const std::vector<double> done_us = truth_(call, arm, now_us_);
         const double begun_us = row_of(shape.collective).rooted ? now_us_[at(shape.root)] : latest(now_us_);
         outcome_.calls_us.push_back(latest(done_us) - begun_us);
         for (int rank = 0; rank < program_.ranks; ++rank) {
@@ -96,7 +96,7 @@ class Running {
     }
 
     const Program& program_;
-    Truth& truth_;
+    const Truth& truth_;
     Chooser& chooser_;
     std::uint64_t seed_;
     std::uint64_t number_ = 0;
@@ -113,7 +113,7 @@ double Outcome::took_us(std::size_t from) const {
     return std::accumulate(calls_us.begin() + static_cast<std::ptrdiff_t>(from), calls_us.end(), 0.0);
 }
 
-Outcome run(const Program& program, Truth& truth, Chooser& chooser, std::uint64_t seed) {
+Outcome run(const Program& program, const Truth& truth, Chooser& chooser, std::uint64_t seed) {
     return Running(program, truth, chooser, seed).run();
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -56,13 +57,9 @@ enum class Purpose : std::uint64_t { lateness = 2, skew = 3, noise = 100 };
 /// A normal value for each (seed, purpose, call, rank).
 double normal_of(std::uint64_t seed, Purpose purpose, std::uint64_t call, int rank);
 
-/// How long calls really take.
-class Truth {
-  public:
-    virtual ~Truth() = default;
-    /// begin_us: by rank, when it begins its part. When each is done.
-    virtual std::vector<double> run(const Call& call, const Arm& arm, const std::vector<double>& begin_us) = 0;
-};
+/// How long calls really take: when each rank is done of which `begin_us` says when it begins its part.
+using Truth =
+    std::function<std::vector<double>(const Call& call, const Arm& arm, const std::vector<double>& begin_us)>;
 
 struct Program {
     /// A call, and what every rank computes before it.
@@ -95,6 +92,6 @@ struct Outcome {
     double took_us(std::size_t from = 0) const;
 };
 
-Outcome run(const Program& program, Truth& truth, Chooser& chooser, std::uint64_t seed = 0);
+Outcome run(const Program& program, const Truth& truth, Chooser& chooser, std::uint64_t seed = 0);
 
 }  // namespace mutirao::simulate

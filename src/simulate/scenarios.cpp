@@ -75,7 +75,7 @@ double SyntheticTruth::call_us(const Call& call, const Arm& arm, double begin_us
 
 // From a root the others hear one after another, and it goes on at once; to a root they send and go on before it
 // has all; else all wait for all.
-std::vector<double> SyntheticTruth::run(const Call& call, const Arm& arm, const std::vector<double>& begin_us) {
+std::vector<double> SyntheticTruth::operator()(const Call& call, const Arm& arm, const std::vector<double>& begin_us) {
     constexpr double of_root = 0.1;
     const double last_us = *std::max_element(begin_us.begin(), begin_us.end());
     if (!row_of(call.shape.collective).rooted)
@@ -304,8 +304,7 @@ class FixedChooser : public Chooser {
 };
 
 Outcome run_with(const ProgramScenario& scenario, Chooser& chooser) {
-    SyntheticTruth truth = scenario.truth();
-    return run(scenario.program, truth, chooser, scenario.seed);
+    return run(scenario.program, scenario.truth(), chooser, scenario.seed);
 }
 
 /// Where the arm lies idle so long between any two calls.

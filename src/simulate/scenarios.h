@@ -36,12 +36,13 @@ struct SyntheticState {
     std::vector<SyntheticClass> classes;
 };
 
-class SyntheticTruth : public Truth {
+/// As a Truth.
+class SyntheticTruth {
   public:
     /// `noise`: standard deviation of the logarithm of a call's time.
     SyntheticTruth(std::shared_ptr<const std::vector<SyntheticState>> states, double noise, std::uint64_t seed);
 
-    std::vector<double> run(const Call& call, const Arm& arm, const std::vector<double>& begin_us) override;
+    std::vector<double> operator()(const Call& call, const Arm& arm, const std::vector<double>& begin_us);
 
   private:
     /// Of what an arm sends over, in one class.
