@@ -56,12 +56,6 @@ Decision decide_broadcast(const Topology& topology, const Settings& settings, in
                   present ? std::optional(*present) : std::nullopt);
 }
 
-std::optional<double> predict_broadcast(const Candidate& candidate, const Topology& topology,
-                                        int root, std::size_t length_bytes) {
-    return predict_candidate(candidate, {.root = root, .length_bytes = length_bytes},
-                             one_rank_per_host(topology));
-}
-
 TEST(Selection, SmallMessageComesCloseToThePhysicalBoundFromEveryRoot) {
     const Topology topology = six_sites();
     for (int root = 0; root < 24; ++root) {
