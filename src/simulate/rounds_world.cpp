@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -175,11 +174,11 @@ void RoundsWorld::check_version(int host) {
 }
 
 void RoundsWorld::renew_choices(int host) {
-    const auto of_others = [host](const Choice& each) {
-        return each.kind != Choice::Kind::event && each.from != host && each.to != host;
+    const auto is_old = [host](const Choice& each) {
+        return each.kind == Choice::Kind::event || each.from == host || each.to == host;
     };
-    const auto by_receiver = [](const Choice& each) { return std::pair(each.to, each.from); };
-    for (std::vector<Choice>* const choices : {&deliveries_, &outside_}) std::erase_if(*choices, std::not_fn(of_others));
+    std::erase_if(deliveries_, is_old);
+    std::erase_if(outside_, is_old);
     for (int other = 0; other < host_count(); ++other) {
         if (other == host) continue;
         for (const auto& [from, to] : {std::pair(host, other), std::pair(other, host)}) {
@@ -187,10 +186,9 @@ void RoundsWorld::renew_choices(int host) {
             if (will_measure(to, from)) outside_.push_back({Choice::Kind::measure, from, to});
         }
     }
-    for (std::vector<Choice>* const choices : {&deliveries_, &outside_}) std::ranges::sort(*choices, {}, by_receiver);
     if (next_event_ < script_.events.size()) {
         const RoundsEvent& event = script_.events[next_event_];
-        outside_.insert(outside_.begin(), {Choice::Kind::event, event.b, event.a});
+        outside_.push_back({Choice::Kind::event, event.b, event.a});
     }
 }
 
@@ -225,7 +223,8 @@ std::string arrow(int from, int to) { return std::to_string(from) + " -> " + std
 
 RoundsScript random_rounds_script(int most_hosts, std::uint64_t seed) {
     using enum RoundsEvent::Kind;
-    constexpr std::array kinds = {latency, latency, latency, link, link, link, reset, reset, host, host, alarm, restart};
+    constexpr std::array kinds = {latency, latency, latency, link, link,  link,
+                                  reset,   reset,   host,    host, alarm, restart};
     constexpr std::array densities = {1.0, 0.7, 0.5, 0.3};
     Random random(seed);
     const std::size_t hosts = 3 + random.below(static_cast<std::size_t>(most_hosts) - 2);

@@ -75,7 +75,8 @@ TEST(Estimate, OfBroadcastsAgreesWithTheFullPrediction) {
 TEST(Estimate, OfUnevenBlocksInManySegmentsIsMadeFromTheirBeginning) {
     const RankNetwork ranks = one_on_each(test::random_network(3, 4));
     const Candidate ring{find_algorithm(Collective::reduce_scatter, "ring"), {.segment_bytes = 8192}};
-    CallShape shape{.collective = Collective::reduce_scatter, .unit_bytes = 8, .lengths = {1 << 23, 1 << 21, 0, 1 << 22}};
+    CallShape shape{.collective = Collective::reduce_scatter, .unit_bytes = 8,
+                    .lengths = {1 << 23, 1 << 21, 0, 1 << 22}};
     shape.length_bytes = mean_length_bytes(shape.lengths);
     const Estimate estimated = estimate(ring, shape, ranks);
     EXPECT_NEAR(*estimated.time_us / *predict_candidate(ring, shape, ranks), 1, 0.1);
@@ -98,7 +99,8 @@ TEST(Estimate, OfWhatIsInSegmentsAgreesWithTheFullPrediction) {
         const CallShape shape{.collective = row.collective, .length_bytes = 1u << 20, .unit_bytes = 8};
         for (const bool circulant : {false, true}) {
             expect_full_prediction(shape, ranks, circulant ? 0.2 : 0.07, [&](const Candidate& candidate) {
-                return candidate.parameters.segment_bytes > 0 && (candidate.algorithm->name == "circulant") == circulant;
+                return candidate.parameters.segment_bytes > 0 &&
+                       (candidate.algorithm->name == "circulant") == circulant;
             });
         }
     }

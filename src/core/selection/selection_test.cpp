@@ -308,8 +308,8 @@ void expect_promise_kept(const Candidate& candidate, const CallShape& shape,
                         << shape.root << ": " << result.reason;
 }
 
-// Seen to fail with: leaders' ranks not mapped; the lowest rank leading the root's host; a tree over hosts taken for one
-// over ranks, one on each host but in another order.
+// Seen to fail with: leaders' ranks not mapped; the lowest rank leading the root's host; a tree over hosts taken for
+// one over ranks, one on each host but in another order.
 TEST(Ruling, EveryCandidateKeepsItsPromiseWhereverRanksAre) {
     constexpr std::size_t lengths[] = {1, 600};
     const std::vector<Placement> placements = {
@@ -425,7 +425,8 @@ double best_of_all_us(const CallShape& shape, const RankNetwork& network) {
 
 // Catches pruning that drops what would have won, and estimates that leave out what matters.
 TEST(RanksDecision, PruningLosesLittle) {
-    const auto expect_near_best = [](std::shared_ptr<const RankNetwork> network, const CallShape& shape, double nearly) {
+    const auto expect_near_best = [](const std::shared_ptr<const RankNetwork>& network, const CallShape& shape,
+                                     double nearly) {
         const Decision decision = decide(shape, network, {});
         EXPECT_LE(chosen_us(decision), nearly * best_of_all_us(shape, *network))
             << shape.length_bytes << " " << to_string(decision.chosen);
