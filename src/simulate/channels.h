@@ -65,8 +65,8 @@ class ChannelEnds {
     std::vector<std::pair<int, int>> ends_;
 };
 
-/// Machine: a copyable value with asleep(), wake(), on(from, message) and fingerprint(); the latter
-/// two return the messages to send, and encode(message) gives a message's bytes.
+/// Machine: a copyable value with asleep(), wake() and on(from, message), which return the messages to send, and
+/// parts(), all of its state; encode(message) gives a message's bytes.
 template <class Machine>
 class Channels {
   public:
@@ -120,14 +120,6 @@ class Channels {
         return sent;
     }
 
-    /// For worlds that do more to a machine than wake it: `change` gets it to change it.
-    template <class Change>
-    void alter(int host, const Change& change) {
-        change(machines_[static_cast<std::size_t>(host)]);
-        note_sleep(host);
-        renew_machine(host);
-    }
-
     void keep_digest() {
         parts_.assign(machines_.size() + queues_.size(), Digest{});
         digest_ = {};
@@ -175,7 +167,7 @@ class Channels {
     void renew_machine(int host) {
         if (parts_.empty()) return;
         Digester digester(static_cast<std::uint64_t>(host));
-        digester.add(machine(host).fingerprint());
+        digester.add(machine(host));
         renew(static_cast<std::size_t>(host), digester.value());
     }
 
@@ -183,8 +175,7 @@ class Channels {
         if (parts_.empty()) return;
         const auto part = machines_.size() + static_cast<std::size_t>(channel);
         Digester digester(part);
-        for (const Message& message : queues_[static_cast<std::size_t>(channel)])
-            digester.add(encode(message));
+        digester.add(queues_[static_cast<std::size_t>(channel)]);
         renew(part, digester.value());
     }
 

@@ -3,11 +3,18 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
+#include <ranges>
 #include <span>
-#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+#include "core/network/tree.h"
+#include "core/spanning_tree/values.h"
 
 namespace mutirao::simulate {
 
@@ -41,30 +48,62 @@ inline std::uint64_t scramble(std::uint64_t number) {
     return number ^ (number >> 31);
 }
 
-/// Absorbs bytes; the position of a part in the state is its `part` number.
+/// Absorbs values; the position of a part in the state is its `part` number. Equal values give equal digests, and each
+/// list is led by its length, so that different ones differ.
 class Digester {
   public:
     explicit Digester(std::uint64_t part) : state_{scramble(part), scramble(~part)} {}
 
-    void add(std::string_view bytes) {
-        const std::size_t length = bytes.size();
+    /// A number, an enumerator, a list of values, an optional one, what encode() makes bytes of (messages), or what
+    /// has parts(), which are all that tells its states apart.
+    template <class Value>
+    void add(const Value& value) {
+        if constexpr (std::is_floating_point_v<Value>) {
+            absorb(std::bit_cast<std::uint64_t>(value + 0.0));  // a negative zero compares equal, and must be so
+        } else if constexpr (std::is_arithmetic_v<Value> || std::is_enum_v<Value>) {
+            absorb(static_cast<std::uint64_t>(value));
+        } else if constexpr (requires { value.parts(); }) {
+            add_all(value.parts());
+        } else if constexpr (requires { encode(value); }) {
+            add(encode(value));
+        } else if constexpr (std::is_convertible_v<Value, std::span<const std::byte>>) {
+            add_bytes(value);
+        } else if constexpr (std::ranges::range<Value>) {
+            absorb(std::ranges::size(value));
+            for (const auto& each : value) add(each);
+        } else {
+            add_all(value);
+        }
+    }
+    template <class Value>
+    void add(const std::optional<Value>& value) {
+        absorb(value.has_value());
+        if (value) add(*value);
+    }
+    void add(const HostSet& hosts) { add(hosts.words()); }
+    void add(const Weight& weight) { add_all(std::tie(weight.value, weight.low, weight.high, weight.last_resort)); }
+
+    Digest value() const { return state_; }
+
+  private:
+    void absorb(std::uint64_t word) {
+        state_.low = scramble(state_.low ^ word);
+        state_.high = scramble(state_.high + word);
+    }
+    void add_bytes(std::span<const std::byte> bytes) {
+        absorb(bytes.size());
         while (!bytes.empty()) {
             std::uint64_t word = 0;
             const std::size_t taken = std::min(bytes.size(), sizeof word);
             std::memcpy(&word, bytes.data(), taken);
-            bytes.remove_prefix(taken);
-            state_.low = scramble(state_.low ^ word);
-            state_.high = scramble(state_.high + word);
+            bytes = bytes.subspan(taken);
+            absorb(word);
         }
-        state_.low = scramble(state_.low ^ length);
-        state_.high = scramble(state_.high + length);
     }
-    void add(std::span<const std::byte> bytes) {
-        add(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    void add_all(const auto& tuple) {
+        std::apply([this](const auto&... each) { (add(each), ...); }, tuple);
     }
-    Digest value() const { return state_; }
 
-  private:
     Digest state_;
 };
 

@@ -6,6 +6,9 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
+#include <tuple>
+#include <vector>
 
 #include "simulate/channels.h"
 #include "simulate/graphs.h"
@@ -52,10 +55,7 @@ struct Talker {
         if (manner == Manner::answers_when_awake && awake) return {{from, {0}}};
         return {};
     }
-    std::string fingerprint() const {
-        return {static_cast<char>(awake), static_cast<char>(last_received),
-                static_cast<char>(in_order)};
-    }
+    auto parts() const { return std::tie(awake, last_received, in_order); }
 };
 
 using World = Channels<Talker>;
@@ -155,17 +155,18 @@ TEST(Channels, DigestsDependOnTheStateAndNotOnTheWayThere) {
 }
 
 TEST(Digest, DependsOnOrderLengthAndPart) {
-    const auto digest = [](std::uint64_t part, std::string_view bytes) {
+    const auto digest = [](std::uint64_t part, const auto&... values) {
         Digester digester(part);
-        digester.add(bytes);
+        (digester.add(values), ...);
         return digester.value();
     };
-    using namespace std::string_view_literals;
-    EXPECT_EQ(digest(1, "one word and another"), digest(1, "one word and another"));
-    EXPECT_FALSE(digest(1, "12345678abcdefgh") == digest(1, "abcdefgh12345678"));
-    EXPECT_FALSE(digest(1, "a"sv) == digest(1, "a\0"sv));
-    EXPECT_FALSE(digest(1, "a") == digest(2, "a"));
-    EXPECT_FALSE(digest(1, "") == digest(2, ""));
+    using Numbers = std::vector<int>;
+    EXPECT_EQ(digest(1, Numbers{1, 2}, 0.0), digest(1, Numbers{1, 2}, -0.0));
+    EXPECT_FALSE(digest(1, Numbers{1, 2}) == digest(1, Numbers{2, 1}));
+    EXPECT_FALSE(digest(1, Numbers{1}, Numbers{2, 3}) == digest(1, Numbers{1, 2}, Numbers{3}));
+    EXPECT_FALSE(digest(1, std::vector<std::byte>(1)) == digest(1, std::vector<std::byte>(2)));
+    EXPECT_FALSE(digest(1, 7) == digest(2, 7));
+    EXPECT_FALSE(digest(1, std::optional<int>()) == digest(1, std::optional<int>(0)));
 }
 
 // Counted by Burnside's lemma: the number of orders divided by the symmetries of the graph, since

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/schedule/predictor.h"
 #include "core/text/invariant.h"
 #include "simulate/random.h"
 
@@ -23,16 +22,6 @@ Random random_of(std::uint64_t seed, Purpose purpose, std::uint64_t call, int ra
     return mixed;
 }
 
-/// The walk of an arm depends on its candidate and on the tree.
-bool runs_alike(const Arm& a, const Arm& b) { return a.candidate == b.candidate && a.tree == b.tree; }
-
-Candidate native_of(const WalkedTruth::Options& options, const CallShape& shape) {
-    std::string_view name = row_of(shape.collective).native_is_like.front();
-    for (const auto& each : options.native)
-        if (each.collective == shape.collective && shape.length_bytes >= each.from_bytes) name = each.name;
-    return {find_algorithm(shape.collective, name), {}};
-}
-
 }  // namespace
 
 // Box and Muller 1958, doi:10.1214/aoms/1177706645.
@@ -43,43 +32,11 @@ double normal_of(std::uint64_t seed, Purpose purpose, std::uint64_t call, int ra
     return radius * std::cos(two_pi * random.unit());
 }
 
-// --- what is true ------------------------------------------------------------------------------------
-
-WalkedTruth::WalkedTruth(std::shared_ptr<const RankNetwork> network, Options options)
-    : network_(std::move(network)),
-      options_(std::move(options)),
-      connections_(network_->rank_count(), network_->host_count()) {
-    connections_.connect_round_trips = options_.connect_round_trips;
-}
-
-const std::vector<Schedule>& WalkedTruth::plan(const CallShape& shape, const Arm& arm) {
-    for (const Planned& each : plans_)
-        if (each.shape == shape && runs_alike(each.arm, arm)) return each.schedules;
-    Arm runs = arm;
-    if (arm.candidate.native()) runs = {native_of(options_, shape), std::nullopt};
-    auto schedules = build_all(Ruling{class_of(shape), runs.candidate, runs.tree}, shape, network_->placement());
-    if (!schedules) broken_invariant("a simulated arm without schedule: bytes, ranks",
-                                     static_cast<long long>(shape.length_bytes), network_->rank_count());
-    plans_.push_back({shape, arm, std::move(*schedules)});
-    return plans_.back().schedules;
-}
-
-std::vector<double> WalkedTruth::run(const Call& call, const Arm& arm, const std::vector<double>& begin_us) {
-    PredictOptions options;
-    options.start_us = begin_us;
-    options.connections = &connections_;
-    Prediction walked = predict(plan(call.shape, arm), *network_, std::move(options));
-    if (walked.stuck) broken_invariant("a simulated call never ends: call", static_cast<long long>(call.number), 0);
-    return std::move(walked.rank_complete_us);
-}
-
-// --- the program -------------------------------------------------------------------------------------
-
 namespace {
 
 class Running {
   public:
-    Running(const Program& program, Truth& truth, Chooser& chooser, std::uint64_t seed)
+    Running(const Program& program, const Truth& truth, Chooser& chooser, std::uint64_t seed)
         : program_(program),
           truth_(truth),
           chooser_(chooser),
@@ -127,7 +84,7 @@ class Running {
             if (!(chooser_.enter(rank, call, now_us_[at(rank)]) == arm))
                 broken_invariant("ranks differ (call, rank)", static_cast<long long>(call.number), rank);
         }
-        const std::vector<double> done_us = truth_.run(call, arm, now_us_);
+        const std::vector<double> done_us = truth_(call, arm, now_us_);
         const double begun_us = row_of(shape.collective).rooted ? now_us_[at(shape.root)] : latest(now_us_);
         outcome_.calls_us.push_back(latest(done_us) - begun_us);
         for (int rank = 0; rank < program_.ranks; ++rank) {
@@ -139,7 +96,7 @@ class Running {
     }
 
     const Program& program_;
-    Truth& truth_;
+    const Truth& truth_;
     Chooser& chooser_;
     std::uint64_t seed_;
     std::uint64_t number_ = 0;
@@ -156,7 +113,7 @@ double Outcome::took_us(std::size_t from) const {
     return std::accumulate(calls_us.begin() + static_cast<std::ptrdiff_t>(from), calls_us.end(), 0.0);
 }
 
-Outcome run(const Program& program, Truth& truth, Chooser& chooser, std::uint64_t seed) {
+Outcome run(const Program& program, const Truth& truth, Chooser& chooser, std::uint64_t seed) {
     return Running(program, truth, chooser, seed).run();
 }
 

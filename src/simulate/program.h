@@ -1,7 +1,5 @@
 // Programs on a virtual clock: ranks that compute and call collectives in a loop, over a network that may change,
-// run by what a Chooser says. What a call truly takes is a Truth: by default the predictor's walk with every rank
-// entering at its own time and connections that live from call to call, which the decider's predictions know
-// nothing of.
+// run by what a Chooser says. What a call truly takes is a Truth.
 //
 // A run is a pure function of the program, the truth, the chooser and the seed. Noise and lateness are functions of
 // the seed and of the call, so that the same program run natively meets the same.
@@ -9,14 +7,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "core/network/topology.h"
-#include "core/schedule/connections.h"
 #include "core/selection/ruling.h"
 
 namespace mutirao::simulate {
@@ -61,47 +57,9 @@ enum class Purpose : std::uint64_t { lateness = 2, skew = 3, noise = 100 };
 /// A normal value for each (seed, purpose, call, rank).
 double normal_of(std::uint64_t seed, Purpose purpose, std::uint64_t call, int rank);
 
-/// How long calls really take.
-class Truth {
-  public:
-    virtual ~Truth() = default;
-    /// begin_us: by rank, when it begins its part. When each is done.
-    virtual std::vector<double> run(const Call& call, const Arm& arm, const std::vector<double>& begin_us) = 0;
-};
-
-/// By walks.
-class WalkedTruth : public Truth {
-  public:
-    struct Options {
-        /// What the MPI library runs from so many bytes on, the longest last; what is not named runs as the first
-        /// row of native_is_like.
-        struct Native {
-            Collective collective;
-            std::size_t from_bytes;
-            std::string_view name;
-        };
-        std::vector<Native> native{};
-        double connect_round_trips = 0;  ///< see Connections
-    };
-
-    WalkedTruth(std::shared_ptr<const RankNetwork> network, Options options);
-
-    std::vector<double> run(const Call& call, const Arm& arm, const std::vector<double>& begin_us) override;
-
-  private:
-    struct Planned {
-        CallShape shape;
-        Arm arm;
-        std::vector<Schedule> schedules;
-    };
-
-    const std::vector<Schedule>& plan(const CallShape& shape, const Arm& arm);
-
-    std::shared_ptr<const RankNetwork> network_;
-    Options options_;
-    Connections connections_;
-    std::deque<Planned> plans_;
-};
+/// How long calls really take: when each rank is done of which `begin_us` says when it begins its part.
+using Truth =
+    std::function<std::vector<double>(const Call& call, const Arm& arm, const std::vector<double>& begin_us)>;
 
 struct Program {
     /// A call, and what every rank computes before it.
@@ -134,6 +92,6 @@ struct Outcome {
     double took_us(std::size_t from = 0) const;
 };
 
-Outcome run(const Program& program, Truth& truth, Chooser& chooser, std::uint64_t seed = 0);
+Outcome run(const Program& program, const Truth& truth, Chooser& chooser, std::uint64_t seed = 0);
 
 }  // namespace mutirao::simulate

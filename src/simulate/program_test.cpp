@@ -1,4 +1,4 @@
-// Simulated programs against what was measured of them: seconds of loops on network A and B, Open MPI 5.
+// The promise, over programs of all kinds, and the programs themselves.
 #include "simulate/program.h"
 
 #include <gtest/gtest.h>
@@ -10,73 +10,10 @@
 
 #include "core/selection/decider.h"
 #include "core/selection/samples.h"
-#include "core/selection/selection.h"
 #include "simulate/scenarios.h"
 
 namespace mutirao::simulate {
 namespace {
-
-/// All calls by what is predicted to be fastest on a network that is known from the beginning.
-class ByPrediction : public Chooser {
-  public:
-    ByPrediction(std::shared_ptr<const RankNetwork> network, Settings settings)
-        : network_(std::move(network)), settings_(std::move(settings)) {}
-
-    Arm enter(int, const Call& call, double) override {
-        const auto [entry, fresh] = arms_.try_emplace(class_of(call.shape));
-        if (fresh) {
-            Decision decision = decide(call.shape, network_, settings_);
-            entry->second = {decision.chosen, std::move(decision.tree)};
-        }
-        return entry->second;
-    }
-
-  private:
-    std::shared_ptr<const RankNetwork> network_;
-    Settings settings_;
-    std::map<ShapeClass, Arm> arms_;
-};
-
-double run_s(const Program& program, const std::shared_ptr<const RankNetwork>& network, Chooser& chooser) {
-    WalkedTruth truth(network, open_mpi_5());
-    return run(program, truth, chooser).elapsed_us / 1e6;
-}
-
-double native_s(const Program& program, const std::shared_ptr<const RankNetwork>& network) {
-    NativeChooser native;
-    return run_s(program, network, native);
-}
-
-double known_s(const Program& program, const std::shared_ptr<const RankNetwork>& network,
-               std::string_view allreduce = {}) {
-    Settings settings;
-    if (!allreduce.empty()) settings.force(*parse_candidate(Collective::allreduce, allreduce).candidate);
-    ByPrediction known(network, std::move(settings));
-    return run_s(program, network, known);
-}
-
-void expect_within(double share, double measured, double simulated) {
-    EXPECT_GE(simulated, measured * (1 - share));
-    EXPECT_LE(simulated, measured * (1 + share));
-}
-
-TEST(Program, TakesNativelyWhatWasMeasured) {
-    const auto a = network_a();
-    expect_within(0.1, 10.1, native_s(sgd(40), a));
-    expect_within(0.1, 4.4, native_s(sgd(16), a));
-    expect_within(0.1, 4.9, native_s(fft(60), a));
-    expect_within(0.1, 7.7, native_s(k_means(60), a));
-    expect_within(0.2, 7.8, native_s(sgd(40), network_b()));
-}
-
-TEST(Program, TakesByWhatIsPredictedWhatWasMeasured) {
-    const auto a = network_a();
-    expect_within(0.1, 5.5, known_s(sgd(40), a, "tree:kind=mst,segment_bytes=61440"));
-    expect_within(0.1, 6.1, known_s(k_means(60), a));
-    expect_within(0.1, 2.75, known_s(fft(60), a));
-    // Not simulated: that two processors carry the packets of all pairs at once.
-    expect_within(0.35, 5.6, known_s(sgd(40), network_b(), "groups_twice:spread=4"));
-}
 
 TEST(Scenarios, FollowFromTheirSeed) {
     for (const std::uint64_t seed : {1, 2, 3}) EXPECT_EQ(scenario_of(seed).text(), scenario_of(seed).text());

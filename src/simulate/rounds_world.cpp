@@ -40,7 +40,7 @@ RoundsWorld::RoundsWorld(const RoundsScript& script)
             renew_link(low, high);
         }
     }
-    renew_choices();
+    for (int host = 0; host < script.hosts; ++host) renew_choices(host);
 }
 
 double RoundsWorld::true_latency_us(int a, int b) const {
@@ -70,8 +70,8 @@ RoundsWorld::Output RoundsWorld::apply(const Choice& choice) {
             end(outgoing.to, choice.to)
                 .arriving.push_back({Item::Kind::message, 0, outgoing.message});
     }
-    if (choice.to >= 0) check_version(choice.to);
-    renew_choices();
+    check_version(choice.to);
+    renew_choices(choice.to);
     return sent;
 }
 
@@ -173,97 +173,39 @@ void RoundsWorld::check_version(int host) {
                      std::to_string(host) + " is not minimal for its own latencies";
 }
 
-void RoundsWorld::renew_choices() {
-    deliveries_.clear();
-    outside_.clear();
+void RoundsWorld::renew_choices(int host) {
+    const auto is_old = [host](const Choice& each) {
+        return each.kind == Choice::Kind::event || each.from == host || each.to == host;
+    };
+    std::erase_if(deliveries_, is_old);
+    std::erase_if(outside_, is_old);
+    for (int other = 0; other < host_count(); ++other) {
+        if (other == host) continue;
+        for (const auto& [from, to] : {std::pair(host, other), std::pair(other, host)}) {
+            if (!end(to, from).arriving.empty()) deliveries_.push_back({Choice::Kind::deliver, from, to});
+            if (will_measure(to, from)) outside_.push_back({Choice::Kind::measure, from, to});
+        }
+    }
     if (next_event_ < script_.events.size()) {
         const RoundsEvent& event = script_.events[next_event_];
         outside_.push_back({Choice::Kind::event, event.b, event.a});
-    }
-    for (int to = 0; to < host_count(); ++to) {
-        for (int from = 0; from < host_count(); ++from) {
-            if (from == to) continue;
-            if (!end(to, from).arriving.empty())
-                deliveries_.push_back({Choice::Kind::deliver, from, to});
-            if (will_measure(to, from))
-                outside_.push_back({Choice::Kind::measure, from, to});
-        }
     }
 }
 
 Digest RoundsWorld::digest() const {
     Digester digester(next_event_);
     for (const Host& host : hosts_) {
-        digester.add(std::string_view(host.alive ? "alive" : "dead"));
-        if (host.alive) digester.add(host.machine.fingerprint());
+        digester.add(host.alive);
+        if (host.alive) digester.add(host.machine);
     }
-    for (const Link& each : links_) {
-        const std::array<double, 3> state = {each.latency_us, each.up ? 1.0 : 0.0,
-                                             static_cast<double>(each.life)};
-        digester.add(std::as_bytes(std::span(state)));
-    }
-    for (const End& each : ends_) {
-        digester.add(std::to_string(each.life) + ":" + std::to_string(each.arriving.size()));
-        for (const Item& item : each.arriving) {
-            digester.add(std::to_string(static_cast<int>(item.kind)) + std::to_string(item.life));
-            digester.add(rounds::encode(item.message));
-        }
-    }
+    digester.add(links_);
+    digester.add(ends_);
     return digester.value();
 }
 
 // Scripts for the walks, and words for what happens in a world of rounds.
 
 namespace {
-
-class ScriptMaker {
-  public:
-    ScriptMaker(int most_hosts, std::uint64_t seed) : random_(seed) {
-        const auto choices = static_cast<std::size_t>(most_hosts) - 2;
-        script_.hosts = 3 + static_cast<int>(random_.below(choices));
-        few_values_ = random_.below(3) == 0;
-        script_.known = random_.below(3) > 0;
-    }
-
-    RoundsScript make() {
-        constexpr std::array<double, 4> densities = {1.0, 0.7, 0.5, 0.3};
-        const double density = densities[random_.below(densities.size())];
-        const auto hosts = static_cast<std::size_t>(script_.hosts);
-        script_.latency_us.assign(hosts * hosts, 0);
-        for (std::size_t low = 0; low < hosts; ++low) {
-            for (std::size_t high = low + 1; high < hosts; ++high) {
-                const double value = random_.unit() < density ? latency_us() : never;
-                script_.latency_us[low * hosts + high] = value;
-                script_.latency_us[high * hosts + low] = value;
-            }
-        }
-        const std::size_t events = random_.below(13);
-        while (script_.events.size() < events) script_.events.push_back(event());
-        return std::move(script_);
-    }
-
-  private:
-    double latency_us() {
-        return few_values_ ? static_cast<double>(random_.below(4)) : 1000 * random_.unit();
-    }
-
-    RoundsEvent event() {
-        using enum RoundsEvent::Kind;
-        constexpr std::array kinds = {latency, latency, latency, link, link,  link,
-                                      reset,   reset,   host,    host, alarm, restart};
-        // Often the same again: what is gone comes back.
-        if (!script_.events.empty() && random_.below(3) == 0) return script_.events.back();
-        const auto hosts = static_cast<std::size_t>(script_.hosts);
-        const auto a = random_.below(hosts);
-        const auto b = (a + 1 + random_.below(hosts - 1)) % hosts;
-        return {kinds[random_.below(kinds.size())], static_cast<int>(a), static_cast<int>(b),
-                random_.below(6) == 0 ? never : latency_us()};
-    }
-
-    Random random_;
-    bool few_values_ = false;
-    RoundsScript script_;
-};
 
 std::string in_short(double value) {
     if (std::isinf(value)) return "never";
@@ -280,7 +222,34 @@ std::string arrow(int from, int to) { return std::to_string(from) + " -> " + std
 }  // namespace
 
 RoundsScript random_rounds_script(int most_hosts, std::uint64_t seed) {
-    return ScriptMaker(most_hosts, seed).make();
+    using enum RoundsEvent::Kind;
+    constexpr std::array kinds = {latency, latency, latency, link, link,  link,
+                                  reset,   reset,   host,    host, alarm, restart};
+    constexpr std::array densities = {1.0, 0.7, 0.5, 0.3};
+    Random random(seed);
+    const std::size_t hosts = 3 + random.below(static_cast<std::size_t>(most_hosts) - 2);
+    const bool few_values = random.below(3) == 0;
+    const auto latency_us = [&] { return few_values ? static_cast<double>(random.below(4)) : 1000 * random.unit(); };
+    RoundsScript script{static_cast<int>(hosts), std::vector<double>(hosts * hosts, 0), random.below(3) > 0, {}};
+    const double density = densities[random.below(densities.size())];
+    for (std::size_t low = 0; low < hosts; ++low) {
+        for (std::size_t high = low + 1; high < hosts; ++high) {
+            const double value = random.unit() < density ? latency_us() : never;
+            script.latency_us[low * hosts + high] = script.latency_us[high * hosts + low] = value;
+        }
+    }
+    for (std::size_t events = random.below(13); events > 0; --events) {
+        // Often the same again: what is gone comes back.
+        if (!script.events.empty() && random.below(3) == 0) {
+            script.events.push_back(script.events.back());
+            continue;
+        }
+        const auto a = random.below(hosts), b = (a + 1 + random.below(hosts - 1)) % hosts;
+        const auto kind = kinds[random.below(kinds.size())];
+        script.events.push_back({kind, static_cast<int>(a), static_cast<int>(b),
+                                 random.below(6) == 0 ? never : latency_us()});
+    }
+    return script;
 }
 
 std::string describe(const rounds::Message& message) {

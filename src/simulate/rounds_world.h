@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -93,6 +94,8 @@ class RoundsWorld {
         Kind kind = Kind::message;
         int life = 0;  ///< joined
         Message message;
+
+        auto parts() const { return std::tie(kind, life, message); }
     };
     struct Host {
         Rounds machine;
@@ -104,12 +107,16 @@ class RoundsWorld {
         bool up = true;
         int life = 0;  ///< of the channel over it; grows each time
         bool carries = false;
+
+        auto parts() const { return std::tie(latency_us, up, life); }
     };
     /// One end of a channel: what its host was told last.
     struct End {
         static constexpr int untried = -1, broken = 0;
         int life = untried;
         std::deque<Item> arriving;
+
+        auto parts() const { return std::tie(life, arriving); }
     };
 
     static std::size_t index(int host) { return static_cast<std::size_t>(host); }
@@ -135,7 +142,8 @@ class RoundsWorld {
     Output deliver(int from, int to);
     void check_version(int host);
     bool will_measure(int at, int other) const;
-    void renew_choices();
+    /// As they are after a step of that host: no step changes what becomes possible between others.
+    void renew_choices(int host);
 
     RoundsScript script_;
     std::vector<Host> hosts_;

@@ -46,16 +46,14 @@ RoundsScript with(RoundsScript script, std::vector<RoundsEvent> events) {
     return script;
 }
 
-TEST(RoundsExplorer, TwoHostsFromTheFirstMessage) {
-    explore(RoundsWorld(with(pair_of_hosts, {{Kind::latency, 0, 1, 7}})));
-    RoundsScript nothing = pair_of_hosts;
-    nothing.known = false;
-    explore(RoundsWorld(nothing));
-}
-
 RoundsScript with_nothing_known(RoundsScript script) {
     script.known = false;
     return script;
+}
+
+TEST(RoundsExplorer, TwoHostsFromTheFirstMessage) {
+    explore(RoundsWorld(with(pair_of_hosts, {{Kind::latency, 0, 1, 7}})));
+    explore(RoundsWorld(with_nothing_known(pair_of_hosts)));
 }
 
 // Whatever is measured, told or given up first.

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <utility>
 
-#include "core/network/sites.h"
 #include "core/network/topology.h"
 #include "core/network/tree.h"
 #include "core/text/invariant.h"
@@ -76,7 +75,7 @@ double SyntheticTruth::call_us(const Call& call, const Arm& arm, double begin_us
 
 // From a root the others hear one after another, and it goes on at once; to a root they send and go on before it
 // has all; else all wait for all.
-std::vector<double> SyntheticTruth::run(const Call& call, const Arm& arm, const std::vector<double>& begin_us) {
+std::vector<double> SyntheticTruth::operator()(const Call& call, const Arm& arm, const std::vector<double>& begin_us) {
     constexpr double of_root = 0.1;
     const double last_us = *std::max_element(begin_us.begin(), begin_us.end());
     if (!row_of(call.shape.collective).rooted)
@@ -305,8 +304,7 @@ class FixedChooser : public Chooser {
 };
 
 Outcome run_with(const ProgramScenario& scenario, Chooser& chooser) {
-    SyntheticTruth truth = scenario.truth();
-    return run(scenario.program, truth, chooser, scenario.seed);
+    return run(scenario.program, scenario.truth(), chooser, scenario.seed);
 }
 
 /// Where the arm lies idle so long between any two calls.
@@ -356,79 +354,6 @@ Judgement judge(const ProgramScenario& scenario, Chooser& chooser) {
     NativeChooser native;
     FixedChooser known(scenario, best_arms(scenario));
     return {run_with(scenario, native), run_with(scenario, chooser), run_with(scenario, known)};
-}
-
-namespace {
-
-// As src/mpi/watch/lookout.cpp has them.
-constexpr HostCosts assumed_costs{10.0, 10.0, 1000.0};
-constexpr Transport open_mpi_over_tcp{.eager_limit_bytes = 65536 - 128, .initial_window_bytes = Transport::ten_packets_bytes};
-
-constexpr std::size_t kib = 1024;
-
-CallShape shape(Collective collective, std::size_t length_bytes) {
-    return {.collective = collective, .length_bytes = length_bytes, .unit_bytes = row_of(collective).reduces ? 4u : 1u};
-}
-
-/// As agents see hosts with these round trips between their sites, one rank on each, and nothing else that limits: the
-/// costs of hosts that the library assumes, and TCP and Open MPI 5 over it as it knows them.
-std::shared_ptr<const RankNetwork> network_of(const std::vector<std::vector<double>>& between_sites_ms,
-                                              int hosts_per_site) {
-    // What a message takes beside its way, in the lab.
-    constexpr double least_one_way_us = 50;
-    const int hosts = static_cast<int>(between_sites_ms.size()) * hosts_per_site;
-    const auto site_of = [&](int host) { return static_cast<std::size_t>(host / hosts_per_site); };
-    Topology topology;
-    topology.network = Network(hosts);
-    for (int from = 0; from < hosts; ++from) {
-        topology.network.set_host(from, assumed_costs);
-        for (int to = 0; to < hosts; ++to) {
-            const double trip_ms = between_sites_ms[site_of(from)][site_of(to)];
-            if (from != to)
-                topology.network.set_link(from, to, {.latency_us = std::max(trip_ms * ms / 2, least_one_way_us)});
-        }
-    }
-    topology.network.transport = open_mpi_over_tcp;
-    topology.spanning_tree = minimum_spanning_tree(topology.network);
-    topology.site_of = discover_sites(topology.network);
-    topology.network.uplinks = uplinks_of(topology.network, topology.site_of);
-    return std::make_shared<const RankNetwork>(one_rank_per_host(std::move(topology)));
-}
-
-}  // namespace
-
-std::shared_ptr<const RankNetwork> network_a() {
-    return network_of({{0, 5, 20, 40}, {5, 0, 18, 36}, {20, 18, 0, 25}, {40, 36, 25, 0}}, 2);
-}
-
-std::shared_ptr<const RankNetwork> network_b() { return network_of({{0, 30}, {30, 0}}, 4); }
-
-// Everybody to everybody at once over six-sites takes 1.9 s in a fresh job: half of the longest round trip of
-// 723 ms for the messages, and two for TCP's connection and what Open MPI says of itself over it.
-WalkedTruth::Options open_mpi_5() {
-    return {.native = {{Collective::allreduce, 0, "recursive_doubling"},
-                       {Collective::allreduce, 8192, "rabenseifner"},
-                       {Collective::alltoall, 0, "linear"}},
-            .connect_round_trips = 2};
-}
-
-Program sgd(int rounds) {
-    return {.ranks = 8,
-            .steps = {{40 * ms, shape(Collective::allreduce, 4'000'000)}, {0, shape(Collective::allreduce, 8)}},
-            .rounds = rounds};
-}
-
-Program fft(int rounds) {
-    return {.ranks = 8, .steps = {{20 * ms, shape(Collective::alltoall, 64 * kib)}}, .rounds = rounds};
-}
-
-Program k_means(int rounds) {
-    return {.ranks = 8,
-            .steps = {{20 * ms, shape(Collective::allreduce, 8 * kib)},
-                      {0, shape(Collective::allreduce, 512)},
-                      {0, shape(Collective::allreduce, 8)},
-                      {0, shape(Collective::broadcast, 8 * kib)}},
-            .rounds = rounds};
 }
 
 }  // namespace mutirao::simulate

@@ -36,12 +36,13 @@ struct SyntheticState {
     std::vector<SyntheticClass> classes;
 };
 
-class SyntheticTruth : public Truth {
+/// As a Truth.
+class SyntheticTruth {
   public:
     /// `noise`: standard deviation of the logarithm of a call's time.
     SyntheticTruth(std::shared_ptr<const std::vector<SyntheticState>> states, double noise, std::uint64_t seed);
 
-    std::vector<double> run(const Call& call, const Arm& arm, const std::vector<double>& begin_us) override;
+    std::vector<double> operator()(const Call& call, const Arm& arm, const std::vector<double>& begin_us);
 
   private:
     /// Of what an arm sends over, in one class.
@@ -87,19 +88,5 @@ struct Judgement {
 };
 
 Judgement judge(const ProgramScenario& scenario, Chooser& chooser);
-
-// The loops and networks whose times have been measured, as simulated programs: what the simulator is held against.
-
-/// Four sites of two hosts, 5 to 40 ms; two of four, 30 ms.
-std::shared_ptr<const RankNetwork> network_a();
-std::shared_ptr<const RankNetwork> network_b();
-
-/// What Open MPI 5 runs among 8 ranks, of what these loops call.
-WalkedTruth::Options open_mpi_5();
-
-/// Among 8 ranks, as an application does them: see docs/results.md.
-Program sgd(int rounds);
-Program fft(int rounds);
-Program k_means(int rounds);
 
 }  // namespace mutirao::simulate

@@ -50,7 +50,7 @@ struct Player {
         if (message.left <= 0) return {};
         return {{from, {message.left - 1}}};
     }
-    std::string fingerprint() const { return {static_cast<char>(awake)}; }
+    auto parts() const { return std::tie(awake); }
 };
 
 using Players = Channels<Player>;

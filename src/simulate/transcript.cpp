@@ -12,11 +12,6 @@ const char* name(ghs::State state) {
     return names[static_cast<std::size_t>(state)];
 }
 
-const char* name(ghs::LinkState state) {
-    constexpr std::array names = {"basic", "branch", "rejected"};
-    return names[static_cast<std::size_t>(state)];
-}
-
 std::string fragment_name(const Weight& core) {
     return std::to_string(core.low) + "-" + std::to_string(core.high);
 }
@@ -32,26 +27,6 @@ std::string known(const HostSet& members) {
     std::string list;
     for (const int host : members.hosts()) list += (list.empty() ? "" : " ") + std::to_string(host);
     return "knows " + list;
-}
-
-/// What a step changed in the host that it happened to.
-std::string changes(int host, const ghs::Node& before, const ghs::Node& after,
-                    const std::vector<int>& neighbours) {
-    const std::string self = std::to_string(host) + ": ";
-    std::string lines;
-    if (before.state() != after.state())
-        lines += self + name(before.state()) + " -> " + name(after.state()) + "\n";
-    for (int neighbour : neighbours) {
-        if (before.link_state(neighbour) == after.link_state(neighbour)) continue;
-        lines += self + "link to " + std::to_string(neighbour) + " " +
-                 name(before.link_state(neighbour)) + " -> " + name(after.link_state(neighbour)) +
-                 "\n";
-    }
-    if (before.waiting() != after.waiting())
-        lines += self + std::to_string(after.waiting()) + " waiting\n";
-    if (before.finished() != after.finished())
-        lines += self + "finished, " + std::to_string(after.hosts_in_tree()) + " hosts\n";
-    return lines;
 }
 
 std::string describe(const ghs::Message& message) {
@@ -74,12 +49,6 @@ std::string describe(const ghs::Message& message) {
     return "unknown";
 }
 
-std::string describe(const GhsWorld& world, const GhsWorld::Choice& choice) {
-    if (choice.kind == GhsWorld::Choice::Kind::wake) return std::to_string(choice.to) + " wakes up";
-    return std::to_string(choice.from) + " -> " + std::to_string(choice.to) + " " +
-           describe(world.next(choice.from, choice.to));
-}
-
 using maintenance::Kind;
 
 std::string text(const std::vector<Weight>& links) {
@@ -93,36 +62,6 @@ std::string text(const std::vector<Weight>& links) {
 const char* name(maintenance::State state) {
     constexpr std::array names = {"sleeping", "reiden", "find", "found", "recover"};
     return names[static_cast<std::size_t>(state)];
-}
-
-std::string describe(const maintenance::Round& round) {
-    std::string line = "round " + std::to_string(round.number) + " opens, root " +
-                       std::to_string(round.root) + ", tree" + text_of(round.tree) + "\n";
-    for (const maintenance::Change& change : round.changes)
-        line += "  " + std::to_string(change.low) + "-" + std::to_string(change.high) + " from " +
-                text_of(change.before) + " to " + text_of(change.after) + "\n";
-    return line;
-}
-
-/// What a step changed in the host that it happened to.
-std::string changes(int host, const RoundHost& before, const RoundHost& after) {
-    const std::string self = std::to_string(host) + ": ";
-    if (!after.node()) return {};
-    const maintenance::Node& now = *after.node();
-    const bool entered = before.round() != after.round();
-    const auto old_state = entered ? maintenance::State::sleeping : before.node()->state();
-    const std::vector<int> old_branches = entered ? std::vector<int>{} : before.node()->branches();
-    std::string lines;
-    if (old_state != now.state())
-        lines += self + name(old_state) + " -> " + name(now.state()) + "\n";
-    if (old_branches != now.branches()) {
-        lines += self + "branches to";
-        for (const int other : now.branches()) lines += " " + std::to_string(other);
-        lines += "\n";
-    }
-    if (now.finished() && (entered || !before.node()->finished()))
-        lines += self + "finished, tree" + text_of(now.tree()) + "\n";
-    return lines;
 }
 
 std::string describe(const maintenance::Message& message) {
@@ -139,25 +78,33 @@ std::string describe(const maintenance::Message& message) {
     return "unknown";
 }
 
-std::string describe(const MaintenanceWorld& world, const MaintenanceWorld::Choice& choice) {
-    using Choice = MaintenanceWorld::Choice;
-    const std::string from = std::to_string(choice.from);
+template <class Machine>
+std::string describe(const Channels<Machine>& world, const typename Channels<Machine>::Choice& choice) {
     const std::string to = std::to_string(choice.to);
-    switch (choice.kind) {
-        case Choice::Kind::open: return "the next round opens";
-        case Choice::Kind::enter: return to + " enters the round";
-        case Choice::Kind::change:
-            return "link " + from + "-" + to + " changes to " + text_of(choice.value);
-        case Choice::Kind::deliver: break;
-    }
-    const RoundMessage& next = world.next(choice.from, choice.to);
-    const bool other_round = next.round != world.host(choice.to).round();
-    return from + " -> " + to + " " +
-           (other_round ? "of round " + std::to_string(next.round) + ": " : "") +
-           describe(next.message);
+    if (choice.kind == Channels<Machine>::Choice::Kind::wake) return to + " wakes up";
+    return std::to_string(choice.from) + " -> " + to + " " + describe(world.next(choice.from, choice.to));
 }
 
 std::string describe(const RoundsWorld& world, const RoundsWorld::Choice& choice) { return world.describe(choice); }
+
+std::string outcome(const ghs::Node& node) { return ", " + std::to_string(node.hosts_in_tree()) + " hosts"; }
+std::string outcome(const maintenance::Node& node) { return ", tree" + text_of(node.tree()); }
+
+/// What a step changed in the host that it happened to.
+template <class Node>
+std::string changes(int host, const Node& before, const Node& after) {
+    std::string lines;
+    const auto add = [&](const std::string& what) { lines += std::to_string(host) + ": " + what + "\n"; };
+    if (before.state() != after.state()) add(std::string(name(before.state())) + " -> " + name(after.state()));
+    if (before.branches() != after.branches()) {
+        std::string list = "branches to";
+        for (const int other : after.branches()) list += " " + std::to_string(other);
+        add(list);
+    }
+    if (before.waiting() != after.waiting()) add(std::to_string(after.waiting()) + " waiting");
+    if (before.finished() != after.finished()) add("finished" + outcome(after));
+    return lines;
+}
 
 /// `play` makes a choice happen and tells what that changed.
 template <class World, class Play>
@@ -170,25 +117,23 @@ std::string tell(const World& world, const std::vector<typename World::Choice>& 
     return lines;
 }
 
-}  // namespace
-
-std::string transcript(GhsWorld world, const std::vector<GhsWorld::Choice>& choices) {
-    return tell(world, choices, [&](const GhsWorld::Choice& choice) {
-        const ghs::Node before = world.machine(choice.to);
+template <class Machine>
+std::string tell_of_machines(Channels<Machine> world, const std::vector<typename Channels<Machine>::Choice>& choices) {
+    return tell(world, choices, [&](const auto& choice) {
+        const Machine before = world.machine(choice.to);
         world.apply(choice);
-        return changes(choice.to, before, world.machine(choice.to), world.neighbours(choice.to));
+        return changes(choice.to, before, world.machine(choice.to));
     });
 }
 
-std::string transcript(MaintenanceWorld world, const std::vector<MaintenanceWorld::Choice>& choices) {
-    using Choice = MaintenanceWorld::Choice;
-    return tell(world, choices, [&](const Choice& choice) {
-        const bool of_a_host = choice.kind == Choice::Kind::deliver || choice.kind == Choice::Kind::enter;
-        const RoundHost before = of_a_host ? world.host(choice.to) : RoundHost();
-        world.apply(choice);
-        if (choice.kind == Choice::Kind::open) return describe(world.opened(world.newest_round()).round);
-        return of_a_host ? changes(choice.to, before, world.host(choice.to)) : std::string();
-    });
+}  // namespace
+
+std::string transcript(const GhsWorld& world, const std::vector<GhsWorld::Choice>& choices) {
+    return tell_of_machines(world, choices);
+}
+
+std::string transcript(const MaintenanceWorld& world, const std::vector<MaintenanceWorld::Choice>& choices) {
+    return tell_of_machines(world, choices);
 }
 
 std::string transcript(RoundsWorld world, const std::vector<RoundsWorld::Choice>& choices) {

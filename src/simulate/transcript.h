@@ -2,7 +2,7 @@
 // named but not played: it may be the one that never returns.
 //   3 -> 5 connect(level 0, knows 3)               of the spanning tree algorithm
 //   5: find -> found
-//   2 -> 0 [1] not_fail_ack(tag 1, 0-2=3)          of rounds of tree maintenance
+//   2 -> 0 not_fail_ack(tag 1, 0-2=3)              of a round of tree maintenance
 //   2 -> 0 news 0-1=5.0(0.1)                       of hosts that run them, and how all of these stand in the end
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace mutirao::simulate {
 
-std::string transcript(GhsWorld world, const std::vector<GhsWorld::Choice>& choices);
-std::string transcript(MaintenanceWorld world, const std::vector<MaintenanceWorld::Choice>& choices);
+std::string transcript(const GhsWorld& world, const std::vector<GhsWorld::Choice>& choices);
+std::string transcript(const MaintenanceWorld& world, const std::vector<MaintenanceWorld::Choice>& choices);
 std::string transcript(RoundsWorld world, const std::vector<RoundsWorld::Choice>& choices);
 
 }  // namespace mutirao::simulate

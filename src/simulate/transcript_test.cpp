@@ -15,7 +15,7 @@ TEST(Transcript, TellsWhatHappensAndCanStopBeforeTheLastChoice) {
     const Choice wake{Choice::Kind::wake, -1, 0};
     const Choice deliver{Choice::Kind::deliver, 0, 1};
     EXPECT_EQ(transcript(ghs_world(triangle), {wake, deliver}),
-              "0 wakes up\n0: sleeping -> found\n0: link to 1 basic -> branch\n"
+              "0 wakes up\n0: sleeping -> found\n0: branches to 1\n"
               "0 -> 1 connect(level 0, knows 0)\n");
 }
 

@@ -5,18 +5,14 @@
 #include <random>
 
 #include "core/schedule/byte_users.h"
+#include "core/schedule/test_schedules.h"
 
 namespace mutirao {
 namespace {
 
-Region scratch_bytes(std::size_t begin, std::size_t end) {
-    return {Buffer::scratch, begin, end - begin};
-}
+using test::waits_of;
 
-std::vector<StepId> waits_of(const Schedule& schedule, std::size_t step) {
-    const auto after = schedule.dependencies(schedule.steps()[step]);
-    return {after.begin(), after.end()};
-}
+Region scratch_bytes(std::size_t begin, std::size_t end) { return test::scratch(begin, end - begin); }
 
 using Ids = std::vector<StepId>;
 

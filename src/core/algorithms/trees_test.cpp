@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/schedule/test_schedules.h"
+
 namespace mutirao {
 namespace {
 
@@ -23,9 +25,7 @@ void expect_steps(const Schedule& schedule, const std::vector<Expected>& expecte
         EXPECT_EQ(region, (Region{Buffer::output, expected[i].offset_bytes,
                                   expected[i].length_bytes}))
             << "step " << i;
-        const auto after = schedule.dependencies(step);
-        EXPECT_EQ(std::vector<StepId>(after.begin(), after.end()), expected[i].after)
-            << "step " << i;
+        EXPECT_EQ(test::waits_of(schedule, i), expected[i].after) << "step " << i;
     }
 }
 

@@ -105,6 +105,15 @@ inline Network six_sites() {
     return network;
 }
 
+/// With processors and links as an ordinary machine has them.
+inline Network six_sites_with_costs() {
+    const Network sites = six_sites();
+    const auto link = [&](int a, int b) { return Link{sites.link(a, b).latency_us, 1000}; };
+    Network network = network_of(sites.host_count(), link, {.send_overhead_us = 20, .receive_overhead_us = 20});
+    network.transport.eager_limit_bytes = 65536;
+    return network;
+}
+
 inline std::vector<int> labels_of_six_sites() {
     std::vector<int> labels;
     for (int host = 0; host < 24; ++host) labels.push_back(host / 4);

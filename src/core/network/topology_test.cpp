@@ -5,6 +5,7 @@
 
 #include "core/network/test_networks.h"
 #include "core/schedule/predictor.h"
+#include "core/schedule/test_schedules.h"
 
 namespace mutirao {
 namespace {
@@ -83,15 +84,8 @@ TEST(Uplinks, AreNoneWhereNothingIsLimitedOrThereIsOneSite) {
     EXPECT_TRUE(uplinks_of(Network(4), {0, 0, 0, 0}).of_host.empty());
 }
 
-/// Messages of 100,000 bytes, all at once, from the first of each two hosts to the second.
-double time_us(const Network& network, std::initializer_list<std::pair<int, int>> messages) {
-    const Region message{Buffer::output, 0, 100'000};
-    std::vector<Schedule> schedules(6);
-    for (const auto& [from, to] : messages) {
-        schedules[static_cast<std::size_t>(from)].send(to, message);
-        schedules[static_cast<std::size_t>(to)].receive(from, message);
-    }
-    return predict(schedules, network).completion_us;
+double time_us(const Network& network, const std::vector<std::pair<int, int>>& ways) {
+    return predict(test::messages(6, ways, 100'000), network).completion_us;
 }
 
 TEST(Uplinks, AreSharedByWhatLeavesASiteAndByWhatComesIn) {

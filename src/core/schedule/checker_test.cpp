@@ -13,10 +13,10 @@
 namespace mutirao {
 namespace {
 
-using testing::broadcast_promise;
-using testing::input;
-using testing::output;
-using testing::scratch;
+using test::broadcast_promise;
+using test::input;
+using test::output;
+using test::scratch;
 
 std::vector<int> all_ranks(int size) {
     std::vector<int> ranks(static_cast<std::size_t>(size));
@@ -56,9 +56,9 @@ TEST(Checker, AcceptsBroadcasts) {
     for (int size = 1; size <= 33; ++size)
         for (const std::size_t length : {0u, 1u, 13u}) {
             const Promise promise = broadcast_promise(size, 0, length);
-            EXPECT_EQ(check(testing::flat_broadcast(size, length), promise).reason, "");
-            EXPECT_EQ(check(testing::binomial_broadcast(size, length), promise).reason, "");
-            EXPECT_EQ(check(testing::chain_broadcast(size, 5, length),
+            EXPECT_EQ(check(test::flat_broadcast(size, length), promise).reason, "");
+            EXPECT_EQ(check(test::binomial_broadcast(size, length), promise).reason, "");
+            EXPECT_EQ(check(test::chain_broadcast(size, 5, length),
                             broadcast_promise(size, 0, 5 * length))
                           .reason,
                       "");
@@ -67,13 +67,13 @@ TEST(Checker, AcceptsBroadcasts) {
 
 TEST(Checker, AcceptsAllreduce) {
     for (const int size : {1, 2, 4, 64, 128})
-        EXPECT_EQ(check(testing::doubling_allreduce(size, 24), allreduce_promise(size, 24)).reason,
+        EXPECT_EQ(check(test::doubling_allreduce(size, 24), allreduce_promise(size, 24)).reason,
                   "");
 }
 
 TEST(Checker, AcceptsRingAllgatherThroughScratch) {
     for (const int size : {1, 2, 3, 6, 17})
-        EXPECT_EQ(check(testing::ring_allgather(size, 24), allgather_promise(size, 24)).reason, "");
+        EXPECT_EQ(check(test::ring_allgather(size, 24), allgather_promise(size, 24)).reason, "");
 }
 
 TEST(Checker, FollowsBytesCutDifferentlyOnEachSide) {
@@ -97,14 +97,14 @@ TEST(Checker, FollowsBytesCutDifferentlyOnEachSide) {
 }
 
 TEST(Checker, NamesUnmatchedSend) {
-    auto ranks = testing::flat_broadcast(3, 8);
+    auto ranks = test::flat_broadcast(3, 8);
     ranks[0].send(2, output(0, 8));
     expect_fault(ranks, broadcast_promise(3, 0, 8), "unmatched send: rank 0 step 2",
                  "no partner at rank 2");
 }
 
 TEST(Checker, NamesUnmatchedReceive) {
-    auto ranks = testing::flat_broadcast(3, 8);
+    auto ranks = test::flat_broadcast(3, 8);
     ranks[2].receive(1, output(0, 8), std::array{StepId{0}});
     expect_fault(ranks, broadcast_promise(3, 0, 8), "unmatched receive: rank 2 step 1");
 }
@@ -203,7 +203,7 @@ TEST(Checker, NamesReadOfUndefinedBytes) {
 TEST(Checker, NamesWrongAndMissingFinalContents) {
     expect_fault({2, Schedule()}, broadcast_promise(2, 0, 8),
                  "wrong final contents: rank 1 output[0,8)", "found undefined bytes");
-    auto ranks = testing::ring_allgather(3, 4);
+    auto ranks = test::ring_allgather(3, 4);
     ranks[1].copy(output(0, 4), output(4, 4), std::vector<StepId>{6, 0, 1, 4});
     expect_fault(ranks, allgather_promise(3, 4), "wrong final contents: rank 1 output[4,8)",
                  "expected bytes [0,4) of ranks {1}, found bytes [0,4) of ranks {0}");
@@ -274,7 +274,7 @@ std::vector<Schedule> ordered_doubling(int size, std::size_t length, int wrong =
         return before ? own.reduce_before(incoming, output(0, length), after)
                       : own.reduce(incoming, output(0, length), after);
     };
-    return testing::doubling(size, length, combine);
+    return test::doubling(size, length, combine);
 }
 
 TEST(CheckerReductions, AcceptWhatKeepsTheOrderOfRanks) {
@@ -451,12 +451,12 @@ void expect_useful(const Tally& tally) {
 }
 
 TEST(CheckerAgainstRandomRuns, BroadcastsAllreduceAndAllgather) {
-    expect_useful(compare(testing::binomial_broadcast(6, 4), broadcast_promise(6, 0, 4), 1));
-    expect_useful(compare(testing::chain_broadcast(4, 3, 4), broadcast_promise(4, 0, 12), 2));
+    expect_useful(compare(test::binomial_broadcast(6, 4), broadcast_promise(6, 0, 4), 1));
+    expect_useful(compare(test::chain_broadcast(4, 3, 4), broadcast_promise(4, 0, 12), 2));
     Promise sum = allreduce_promise(4, 2 * test::unit_bytes);
     sum.unit_bytes = test::unit_bytes;
-    expect_useful(compare(testing::doubling_allreduce(4, 2 * test::unit_bytes), sum, 3));
-    expect_useful(compare(testing::ring_allgather(4, 4), allgather_promise(4, 4), 4));
+    expect_useful(compare(test::doubling_allreduce(4, 2 * test::unit_bytes), sum, 3));
+    expect_useful(compare(test::ring_allgather(4, 4), allgather_promise(4, 4), 4));
 }
 
 }  // namespace

@@ -1,51 +1,10 @@
-// Against deliveries over TCP that were timed: 175 ms one way, cubic, one connection.
+// Which sends a rank need not wait for.
 #include "core/schedule/connections.h"
 
 #include <gtest/gtest.h>
 
-#include "core/schedule/predictor.h"
-#include "core/schedule/test_schedules.h"
-
 namespace mutirao {
 namespace {
-
-constexpr double ms = 1000, one_way_us = 175 * ms, round_trip_us = 2 * one_way_us;
-constexpr std::size_t initial_window_bytes = Transport::ten_packets_bytes, mib = std::size_t{1} << 20;
-
-TEST(Connections, DeliverAMebibyteAsTimed) {
-    Connections connections(2, 2);
-    connections.connect_round_trips = 1;  // bare sockets
-    LivingStream& stream = connections.streams[connections.index(0, 1)];
-    const double connected_us = connections.connected_by(0, 1, 0, round_trip_us);
-    const double first_us = stream.send(mib, connected_us, round_trip_us, initial_window_bytes) + one_way_us;
-    EXPECT_NEAR(first_us, 2627 * ms, 10 * ms);
-
-    const double later_us = first_us - one_way_us + 1000 * ms;
-    EXPECT_EQ(connections.connected_by(1, 0, later_us, round_trip_us), later_us);
-    const double again_us = stream.send(mib, later_us, round_trip_us, initial_window_bytes) + one_way_us - later_us;
-    EXPECT_NEAR(again_us, 525 * ms, 10 * ms);
-}
-
-TEST(Connections, OpenOnlyAsFarAsTheyAreUsed) {
-    LivingStream stream;
-    double now_us = 0;
-    for (int i = 0; i < 20; ++i)
-        now_us = stream.send(1000, now_us, round_trip_us, initial_window_bytes) + round_trip_us;
-    const double left_us = stream.send(4 * initial_window_bytes, now_us, round_trip_us, initial_window_bytes);
-    EXPECT_GE(left_us - now_us, round_trip_us);
-}
-
-TEST(Connections, RanksEnterAtTheirOwnTimes) {
-    Network network(2);
-    network.set_both(0, 1, {.latency_us = 100});
-    const std::vector<Schedule> schedules = testing::binomial_broadcast(2, 100);
-    const auto done_us = [&](double root_us, double other_us) {
-        return predict(schedules, network, {.start_us = {root_us, other_us}}).rank_complete_us;
-    };
-    EXPECT_EQ(done_us(0, 0), predict(schedules, network).rank_complete_us);
-    EXPECT_EQ(done_us(1000, 0), (std::vector<double>{1000, 1100}));
-    EXPECT_EQ(done_us(0, 1000), (std::vector<double>{0, 1000}));
-}
 
 Region bytes(std::size_t length) { return {Buffer::output, 0, length}; }
 

@@ -24,7 +24,6 @@ namespace {
 
 /// What happens to the message of one send; events of the receive name its send, too.
 enum class Happening : std::uint8_t {
-    entered,          ///< a rank, whose first step this is, its call
     injected,         ///< the sender's processor is done
     request_arrived,  ///< rendezvous: the receiver knows of it
     consent_arrived,  ///< rendezvous: the sender may begin
@@ -98,7 +97,6 @@ class Walk {
           state_(graph_.node_count()) {
         join_channels();
         find_ways_back();
-        prediction_.rank_complete_us = options_.start_us;
         prediction_.rank_complete_us.resize(schedules.size(), 0);
         for (StepIndex index = 0; index < graph_.node_count(); ++index)
             state_[index].waits = graph_.nodes[index].waits;
@@ -112,11 +110,7 @@ class Walk {
     }
 
     Prediction run() {
-        resume_connections();
-        if (options_.start_us.empty())
-            start_all(0, static_cast<StepIndex>(graph_.node_count()));
-        else
-            schedule_entries();
+        start_all();
         while (!queue_.empty()) {
             const Event event = queue_.pop();
             now_us_ = event.time_us;
@@ -124,7 +118,6 @@ class Walk {
             start_ready();
         }
         finish();
-        leave_connections();
         return std::move(prediction_);
     }
 
@@ -164,7 +157,7 @@ class Walk {
     void find_ways_back() {
         const Transport& transport = network_.transport;
         const bool acknowledged = transport.buffered_limit_bytes != Transport::unlimited;
-        if (!acknowledged || transport.initial_window_bytes == Transport::unlimited || options_.connections) return;
+        if (!acknowledged || transport.initial_window_bytes == Transport::unlimited) return;
         way_back_.assign(graph_.node_count(), no_step);
         std::unordered_map<std::uint64_t, StepIndex> channels;
         for (StepIndex index = 0; index < graph_.node_count(); ++index) {
@@ -180,52 +173,10 @@ class Walk {
     }
 
     /// Begins what need not wait; what becomes ready here comes later in the same pass.
-    void start_all(StepIndex begin, StepIndex end) {
-        for (StepIndex index = begin; index < end; ++index)
+    void start_all() {
+        for (StepIndex index = 0; index < graph_.node_count(); ++index)
             if (state_[index].waits == 0) start(index);
         ready_.clear();
-    }
-
-    // --- between calls -------------------------------------------------------------------------
-
-    void schedule_entries() {
-        for (std::size_t rank = 0; rank < options_.start_us.size(); ++rank)
-            if (graph_.first[rank] < graph_.first[rank + 1])
-                schedule(options_.start_us[rank], graph_.first[rank], Happening::entered);
-    }
-
-    void enter(StepIndex first_step) {
-        const auto rank = static_cast<std::size_t>(graph_.nodes[first_step].rank);
-        start_all(first_step, graph_.first[rank + 1]);
-    }
-
-    /// Once for each channel: with one of its sends, and where connections keep it.
-    template <class Use>
-    void for_channels(Use use) {
-        std::vector<bool> seen(graph_.node_count());
-        for (StepIndex index = 0; index < graph_.node_count(); ++index) {
-            const StepIndex channel = graph_.nodes[index].channel;
-            if (channel == no_step || seen[channel]) continue;
-            seen[channel] = true;
-            use(index, options_.connections->index(sender(index), receiver(index)));
-        }
-    }
-
-    void resume_connections() {
-        if (!options_.connections) return;
-        ports_ = options_.connections->ports;
-        for_channels([&](StepIndex send, std::size_t at) {
-            double& free_us = link_free_us(send);
-            free_us = std::max(free_us, options_.connections->link_free_us[at]);
-        });
-    }
-
-    void leave_connections() {
-        if (!options_.connections) return;
-        options_.connections->ports = ports_;
-        for_channels([&](StepIndex send, std::size_t at) {
-            options_.connections->link_free_us[at] = link_free_us(send);
-        });
     }
 
     // --- whose is what -------------------------------------------------------------------------
@@ -357,7 +308,6 @@ class Walk {
 
     void handle(const Event& event) {
         switch (event.happening) {
-            case Happening::entered: return enter(event.send);
             case Happening::injected: return inject(event.send);
             case Happening::request_arrived: return meet_receive(event.send, &Walk::send_consent);
             case Happening::consent_arrived: return transmit(event.send);
@@ -425,7 +375,6 @@ class Walk {
     /// When the last byte leaves that could be sent by `sent_us`.
     double held_back_until_us(StepIndex send, double ready_us, double sent_us) {
         if (network_.transport.initial_window_bytes == Transport::unlimited) return sent_us;
-        if (options_.connections) return std::max(sent_us, lives_on(send, ready_us));
         return leave_stream(streams_[graph_.nodes[send].channel], length(send), ready_us, round_trip_us(send), sent_us);
     }
     double leave_stream(TcpStream& stream, std::size_t bytes, double ready_us, double round_trip_us, double sent_us = 0) {
@@ -436,14 +385,6 @@ class Walk {
     }
     double round_trip_us(StepIndex send) const {
         return link(sender(send), receiver(send)).latency_us + link(receiver(send), sender(send)).latency_us;
-    }
-
-    double lives_on(StepIndex send, double ready_us) {
-        Connections& all = *options_.connections;
-        const double trip_us = round_trip_us(send);
-        const double connected_us = all.connected_by(sender(send), receiver(send), ready_us, trip_us);
-        return all.streams[all.index(sender(send), receiver(send))].send(
-            length(send), connected_us, trip_us, network_.transport.initial_window_bytes);
     }
 
     double send_complete_us(StepIndex send, double sent_us) {

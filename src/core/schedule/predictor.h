@@ -33,7 +33,6 @@
 #include <vector>
 
 #include "core/network/topology.h"
-#include "core/schedule/connections.h"
 #include "core/schedule/schedule.h"
 
 namespace mutirao {
@@ -56,10 +55,6 @@ struct Prediction {
 
 struct PredictOptions {
     bool record_messages = false;
-    /// When each rank enters; empty: all at time 0.
-    std::vector<double> start_us{};
-    /// As earlier calls left them, and then as this one leaves them; null: nothing was there before.
-    Connections* connections = nullptr;
 };
 
 /// schedules[r] is rank r's. Deterministic: the same inputs give the same bits everywhere.

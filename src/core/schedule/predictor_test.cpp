@@ -18,15 +18,15 @@
 namespace mutirao {
 namespace {
 
-using testing::input;
-using testing::output;
-using testing::scratch;
+using test::messages;
+using test::output;
+using test::scratch;
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 TEST(Predictor, FlatSerialisesAtTheRootsPort) {
     const Network network = test::uniform_network(6, {100, unlimited}, {1, 2, 10});
-    const Prediction prediction = predict(testing::flat_broadcast(6, 50), network);
+    const Prediction prediction = predict(test::flat_broadcast(6, 50), network);
     // The port begins when the first send's overhead is over and is then never idle.
     for (int k = 1; k < 6; ++k)
         EXPECT_EQ(prediction.rank_complete_us[static_cast<std::size_t>(k)], 1 + 5 * k + 100 + 2);
@@ -37,7 +37,7 @@ TEST(Predictor, FlatSerialisesAtTheRootsPort) {
 
 TEST(Predictor, FlatSerialisesAtTheRootsProcessor) {
     const Network network = test::uniform_network(6, {100, unlimited}, {7, 2, unlimited});
-    const Prediction prediction = predict(testing::flat_broadcast(6, 50), network);
+    const Prediction prediction = predict(test::flat_broadcast(6, 50), network);
     for (int k = 1; k < 6; ++k)
         EXPECT_EQ(prediction.rank_complete_us[static_cast<std::size_t>(k)], 7 * k + 100 + 2);
 }
@@ -49,11 +49,11 @@ TEST(Predictor, AConnectionThatWasIdleWaitsForAcknowledgements) {
     const std::array<std::pair<std::size_t, int>, 6> trips_of{
         {{1000, 0}, {1001, 1}, {3000, 1}, {3001, 2}, {7000, 2}, {7001, 3}}};
     for (const auto& [bytes, trips] : trips_of) {
-        EXPECT_EQ(predict(testing::flat_broadcast(2, bytes), network).completion_us, 100 + 200 * trips);
+        EXPECT_EQ(predict(test::flat_broadcast(2, bytes), network).completion_us, 100 + 200 * trips);
     }
     // The sender's kernel holds the rest; and what was sent before counts.
-    EXPECT_EQ(predict(testing::flat_broadcast(2, 7001), network).rank_complete_us[0], 0);
-    EXPECT_EQ(predict(testing::chain_broadcast(2, 10, 700), network).completion_us, 100 + 200 * 2);
+    EXPECT_EQ(predict(test::flat_broadcast(2, 7001), network).rank_complete_us[0], 0);
+    EXPECT_EQ(predict(test::chain_broadcast(2, 10, 700), network).completion_us, 100 + 200 * 2);
 }
 
 // Seen on MPICH over TCP: of a reply of ten packets only nine left at once.
@@ -107,7 +107,7 @@ TEST(Predictor, ChainFillsThenStreams) {
     for (const double port : {10.0, 20.0, unlimited}) {
         const Network network = test::uniform_network(hops + 1, {100, 10}, {0, 0, port});
         const Prediction prediction =
-            predict(testing::chain_broadcast(hops + 1, segments, 50), network);
+            predict(test::chain_broadcast(hops + 1, segments, 50), network);
         EXPECT_EQ(prediction.completion_us, hops * (100 + 5) + (segments - 1) * 5) << port;
     }
 }
@@ -118,7 +118,7 @@ TEST(Predictor, BinomialTakesOneRoundPerDoubling) {
         while ((1 << rounds) < size) ++rounds;
         const Network network = test::uniform_network(size, {100, unlimited}, {3, 4, unlimited});
         const double found =
-            predict(testing::binomial_broadcast(size, 8), network).completion_us;
+            predict(test::binomial_broadcast(size, 8), network).completion_us;
         if (size == 1 << rounds)
             EXPECT_EQ(found, rounds * (3 + 100 + 4));
         else
@@ -128,14 +128,14 @@ TEST(Predictor, BinomialTakesOneRoundPerDoubling) {
 
 TEST(Predictor, AllreduceTakesOneExchangePerDoubling) {
     const Network network = test::uniform_network(16, {100, unlimited}, {3, 4, unlimited});
-    EXPECT_EQ(predict(testing::doubling_allreduce(16, 8), network).completion_us,
+    EXPECT_EQ(predict(test::doubling_allreduce(16, 8), network).completion_us,
               4 * (3 + 100 + 4));
 }
 
 TEST(Predictor, RendezvousAddsOneRoundTripToAnEarlyReceive) {
     Network network = test::uniform_network(2, {100, 10}, {3, 4, unlimited});
     network.set_link(1, 0, {150, 10});
-    const auto schedules = testing::flat_broadcast(2, 50);
+    const auto schedules = test::flat_broadcast(2, 50);
     EXPECT_EQ(predict(schedules, network).completion_us, 3 + 100 + 5 + 4);
     network.transport.eager_limit_bytes = 50;
     EXPECT_EQ(predict(schedules, network).completion_us, 3 + 100 + 5 + 4);
@@ -173,7 +173,7 @@ TEST(Predictor, ALateReceiveMakesARendezvousWait) {
 TEST(Predictor, RendezvousEndsOnLinksThatCostNothing) {
     Network network(4);
     network.transport.eager_limit_bytes = 0;
-    const Prediction prediction = predict(testing::binomial_broadcast(4, 8), network);
+    const Prediction prediction = predict(test::binomial_broadcast(4, 8), network);
     EXPECT_FALSE(prediction.stuck);
     EXPECT_EQ(prediction.completion_us, 0);
 }
@@ -181,39 +181,23 @@ TEST(Predictor, RendezvousEndsOnLinksThatCostNothing) {
 TEST(Predictor, ASlowLinkDoesNotHoldThePort) {
     Network network = test::uniform_network(4, {100, unlimited}, {0, 0, 10});
     network.set_link(0, 1, {100, 0.5});
-    std::vector<Schedule> ranks(4);
-    for (const int peer : {1, 1, 2}) {
-        ranks[0].send(peer, output(0, 50));
-        ranks[static_cast<std::size_t>(peer)].receive(0, output(0, 50));
-    }
-    const Prediction prediction = predict(ranks, network);
+    const Prediction prediction = predict(messages(4, {{0, 1}, {0, 1}, {0, 2}}, 50), network);
     EXPECT_EQ(prediction.rank_complete_us[1], 2 * 100 + 100) << "the link itself serialises";
     EXPECT_EQ(prediction.rank_complete_us[2], 3 * 5 + 100) << "the port sends at full rate";
 }
 
 TEST(Predictor, TheIncomingPortAndProcessorSerialise) {
+    const auto both = messages(3, {{1, 0}, {2, 0}}, 50);
     const Network ports = test::uniform_network(3, {100, unlimited}, {0, 0, 10});
-    std::vector<Schedule> ranks(3);
-    for (int peer = 1; peer < 3; ++peer) {
-        ranks[0].receive(peer, output(static_cast<std::size_t>(peer) * 50, 50));
-        ranks[static_cast<std::size_t>(peer)].send(0, output(0, 50));
-    }
-    EXPECT_EQ(predict(ranks, ports).rank_complete_us[0], 100 + 2 * 5);
+    EXPECT_EQ(predict(both, ports).rank_complete_us[0], 100 + 2 * 5);
     const Network processors = test::uniform_network(3, {100, unlimited}, {0, 9, unlimited});
-    EXPECT_EQ(predict(ranks, processors).rank_complete_us[0], 100 + 2 * 9);
+    EXPECT_EQ(predict(both, processors).rank_complete_us[0], 100 + 2 * 9);
 }
 
 TEST(Predictor, OneProcessorDoesBothSendsAndReceives) {
-    // Rank 1's reply to rank 0 arrives while rank 0's processor is still busy sending to 2 and 3.
+    // Rank 1's message to rank 0 arrives while rank 0's processor is still busy sending to 2 and 3.
     const Network network = test::uniform_network(4, {10, unlimited}, {30, 5, unlimited});
-    std::vector<Schedule> ranks(4);
-    ranks[1].send(0, output(0, 1));
-    ranks[0].receive(1, output(1, 1));
-    for (const int peer : {2, 3}) {
-        ranks[0].send(peer, output(0, 1));
-        ranks[static_cast<std::size_t>(peer)].receive(0, output(0, 1));
-    }
-    EXPECT_EQ(predict(ranks, network).rank_complete_us[0], 2 * 30 + 5);
+    EXPECT_EQ(predict(messages(4, {{1, 0}, {0, 2}, {0, 3}}, 1), network).rank_complete_us[0], 2 * 30 + 5);
 }
 
 TEST(Predictor, StepsStartInOrderPerPeer) {
@@ -264,18 +248,18 @@ TEST(Predictor, WhatComesAfterASendWaitsUntilItsBytesLeft) {
 TEST(Predictor, SaysThatAnUnusableLinkStops) {
     Network network = test::uniform_network(4, {100, unlimited});
     network.set_link(0, 2, {unlimited, unlimited});
-    const Prediction prediction = predict(testing::flat_broadcast(4, 8), network);
+    const Prediction prediction = predict(test::flat_broadcast(4, 8), network);
     EXPECT_TRUE(prediction.stuck);
     EXPECT_EQ(prediction.completion_us, unlimited);
     EXPECT_EQ(prediction.rank_complete_us, (std::vector{unlimited, 100.0, unlimited, 100.0}));
     network.set_link(0, 2, {100, 0});
-    EXPECT_TRUE(predict(testing::flat_broadcast(4, 8), network).stuck);
-    EXPECT_FALSE(predict(testing::flat_broadcast(4, 0), network).stuck) << "no bytes to carry";
+    EXPECT_TRUE(predict(test::flat_broadcast(4, 8), network).stuck);
+    EXPECT_FALSE(predict(test::flat_broadcast(4, 0), network).stuck) << "no bytes to carry";
     network.set_link(0, 2, {100, unlimited});
     network.set_link(2, 0, {unlimited, unlimited});
-    EXPECT_FALSE(predict(testing::flat_broadcast(4, 8), network).stuck);
+    EXPECT_FALSE(predict(test::flat_broadcast(4, 8), network).stuck);
     network.transport.eager_limit_bytes = 7;
-    EXPECT_TRUE(predict(testing::flat_broadcast(4, 8), network).stuck) << "no way for the consent";
+    EXPECT_TRUE(predict(test::flat_broadcast(4, 8), network).stuck) << "no way for the consent";
 }
 
 TEST(Predictor, SaysThatAFaultyScheduleStops) {
@@ -313,8 +297,8 @@ TEST(Predictor, NeverBeatsTheShortestPath) {
         const auto latency_us = [&](int from, int to) { return network.link(from, to).latency_us; };
         const std::vector<double> bound = test::shortest_us(size, 0, latency_us);
         for (const auto& schedules :
-             {testing::flat_broadcast(size, 2), testing::binomial_broadcast(size, 2),
-              testing::chain_broadcast(size, 3, 2)}) {
+             {test::flat_broadcast(size, 2), test::binomial_broadcast(size, 2),
+              test::chain_broadcast(size, 3, 2)}) {
             const Prediction prediction = predict(schedules, network);
             EXPECT_FALSE(prediction.stuck);
             for (std::size_t rank = 1; rank < bound.size(); ++rank)
@@ -374,77 +358,57 @@ RankNetwork on_hosts(Network network, std::vector<int> host_of_rank) {
     return {{std::move(network), {}, {}}, Placement(std::move(host_of_rank)), memory};
 }
 
-/// senders[i] sends `length` bytes to receivers[i], all at once.
-std::vector<Schedule> pairs(int size, const std::vector<int>& senders,
-                            const std::vector<int>& receivers, std::size_t length) {
-    std::vector<Schedule> ranks(static_cast<std::size_t>(size));
-    for (std::size_t i = 0; i < senders.size(); ++i) {
-        ranks[static_cast<std::size_t>(senders[i])].send(receivers[i], output(0, length));
-        ranks[static_cast<std::size_t>(receivers[i])].receive(senders[i], output(0, length));
-    }
-    return ranks;
-}
-
 TEST(PredictorRanks, PairsOnTheSameHostsShareTheLinkPerDirection) {
-    const Network network = test::uniform_network(2, {100, 10});
-    const std::vector<int> place = {0, 0, 1, 1};
-    EXPECT_EQ(predict(pairs(4, {0}, {2}, 1000), on_hosts(network, place)).completion_us, 200);
-    EXPECT_EQ(predict(pairs(4, {0, 1}, {2, 3}, 1000), on_hosts(network, place)).completion_us, 300);
-    EXPECT_EQ(predict(pairs(4, {0, 3}, {2, 1}, 1000), on_hosts(network, place)).completion_us, 200)
-        << "there and back";
-    EXPECT_EQ(predict(pairs(4, {0, 1}, {2, 3}, 1000), on_hosts(test::uniform_network(3, {100, 10}),
-                                                               {0, 0, 1, 2}))
-                  .completion_us,
-              200)
-        << "to two hosts";
+    const auto time_us = [](const std::vector<std::pair<int, int>>& ways, int hosts, std::vector<int> place) {
+        return predict(messages(4, ways, 1000), on_hosts(test::uniform_network(hosts, {100, 10}), std::move(place)))
+            .completion_us;
+    };
+    EXPECT_EQ(time_us({{0, 2}}, 2, {0, 0, 1, 1}), 200);
+    EXPECT_EQ(time_us({{0, 2}, {1, 3}}, 2, {0, 0, 1, 1}), 300);
+    EXPECT_EQ(time_us({{0, 2}, {3, 1}}, 2, {0, 0, 1, 1}), 200) << "there and back";
+    EXPECT_EQ(time_us({{0, 2}, {1, 3}}, 3, {0, 0, 1, 2}), 200) << "to two hosts";
 }
 
 TEST(PredictorRanks, RanksShareTheirHostsPorts) {
-    const Network network = test::uniform_network(3, {100, unlimited}, {0, 0, 10});
-    const auto time_us = [&](std::vector<int> place) {
-        return predict(pairs(4, {0, 1}, {2, 3}, 1000), on_hosts(network, std::move(place)))
-            .completion_us;
+    const auto time_us = [](int hosts, std::vector<int> place) {
+        const Network network = test::uniform_network(hosts, {100, unlimited}, {0, 0, 10});
+        return predict(messages(4, {{0, 2}, {1, 3}}, 1000), on_hosts(network, std::move(place))).completion_us;
     };
-    EXPECT_EQ(time_us({0, 0, 1, 2}), 300) << "the outgoing port of host 0";
-    EXPECT_EQ(time_us({0, 1, 2, 2}), 300) << "the incoming port of host 2";
-    const Network four = test::uniform_network(4, {100, unlimited}, {0, 0, 10});
-    EXPECT_EQ(predict(pairs(4, {0, 1}, {2, 3}, 1000), on_hosts(four, {0, 1, 2, 3})).completion_us,
-              200);
+    EXPECT_EQ(time_us(3, {0, 0, 1, 2}), 300) << "the outgoing port of host 0";
+    EXPECT_EQ(time_us(3, {0, 1, 2, 2}), 300) << "the incoming port of host 2";
+    EXPECT_EQ(time_us(4, {0, 1, 2, 3}), 200);
 }
 
 TEST(PredictorRanks, RanksShareWhatTheirHostsMemoryCarries) {
     MemoryCosts shared = memory;
     shared.shared_bytes_per_us = 50;
-    const auto time_us = [&](std::vector<int> senders, std::vector<int> receivers, int hosts,
-                             std::vector<int> place) {
+    const auto time_us = [&](const std::vector<std::pair<int, int>>& ways, int hosts, std::vector<int> place) {
         const RankNetwork network{{test::uniform_network(hosts, {100, 10}), {}, {}}, Placement(std::move(place)),
                                   shared};
-        return predict(pairs(4, senders, receivers, 1000), network).completion_us;
+        return predict(messages(4, ways, 1000), network).completion_us;
     };
     // Overhead 1, 20 in the memory, latency 2 and overhead 1.
-    EXPECT_EQ(time_us({0}, {2}, 1, {0, 0, 0, 0}), 24);
-    EXPECT_EQ(time_us({0, 1}, {2, 3}, 1, {0, 0, 0, 0}), 44);
-    EXPECT_EQ(time_us({0, 1}, {2, 3}, 2, {0, 1, 0, 1}), 24) << "each on a host of its own";
+    EXPECT_EQ(time_us({{0, 2}}, 1, {0, 0, 0, 0}), 24);
+    EXPECT_EQ(time_us({{0, 2}, {1, 3}}, 1, {0, 0, 0, 0}), 44);
+    EXPECT_EQ(time_us({{0, 2}, {1, 3}}, 2, {0, 1, 0, 1}), 24) << "each on a host of its own";
 }
 
 TEST(PredictorRanks, EachRankHasItsOwnProcessor) {
-    const Network network = test::uniform_network(2, {100}, {10, 20});
-    EXPECT_EQ(predict(pairs(4, {0, 1}, {2, 3}, 8), on_hosts(network, {0, 0, 1, 1})).completion_us,
-              130);
-    EXPECT_EQ(predict(pairs(4, {0, 0}, {2, 3}, 8), on_hosts(network, {0, 0, 1, 1})).completion_us,
-              140)
+    const RankNetwork network = on_hosts(test::uniform_network(2, {100}, {10, 20}), {0, 0, 1, 1});
+    EXPECT_EQ(predict(messages(4, {{0, 2}, {1, 3}}, 8), network).completion_us, 130);
+    EXPECT_EQ(predict(messages(4, {{0, 2}, {0, 3}}, 8), network).completion_us, 140)
         << "one sender, one message after the other";
 }
 
 TEST(PredictorRanks, AMessageInsideAHostCostsWhatMemoryCosts) {
     const RankNetwork network = on_hosts(Network(1), {0, 0, 0});
     // Overhead 1, then the receiver follows 2 behind: 1 of its own and 10 for 1000 bytes.
-    EXPECT_EQ(predict(pairs(3, {0}, {1}, 1000), network).completion_us, 1 + 2 + 1 + 10);
-    EXPECT_EQ(predict(pairs(3, {0}, {1}, 0), network).completion_us, 1 + 2 + 1);
+    EXPECT_EQ(predict(messages(3, {{0, 1}}, 1000), network).completion_us, 1 + 2 + 1 + 10);
+    EXPECT_EQ(predict(messages(3, {{0, 1}}, 0), network).completion_us, 1 + 2 + 1);
     // The second waits until the sender has moved the first.
-    EXPECT_EQ(predict(pairs(3, {0, 0}, {1, 2}, 1000), network).completion_us, 11 + 1 + 2 + 1 + 10);
+    EXPECT_EQ(predict(messages(3, {{0, 1}, {0, 2}}, 1000), network).completion_us, 11 + 1 + 2 + 1 + 10);
     // Two messages to one receiver: its processor takes in one after the other.
-    EXPECT_EQ(predict(pairs(3, {0, 1}, {2, 2}, 1000), network).completion_us, 3 + 11 + 11);
+    EXPECT_EQ(predict(messages(3, {{0, 2}, {1, 2}}, 1000), network).completion_us, 3 + 11 + 11);
 }
 
 TEST(PredictorRanks, CopiesAndReductionsKeepTheProcessorBusy) {
@@ -459,9 +423,9 @@ TEST(PredictorRanks, OneRankAHostIsTheSameBitForBit) {
     for (unsigned seed = 0; seed < 10; ++seed) {
         const Network network = test::random_network(seed, 9);
         const RankNetwork ranks = one_rank_per_host({network, {}, {}});
-        for (const auto& schedules : {testing::flat_broadcast(9, 500),
-                                      testing::binomial_broadcast(9, 500),
-                                      testing::chain_broadcast(9, 20, 500)}) {
+        for (const auto& schedules : {test::flat_broadcast(9, 500),
+                                      test::binomial_broadcast(9, 500),
+                                      test::chain_broadcast(9, 20, 500)}) {
             const Prediction plain = predict(schedules, network, {.record_messages = true});
             const Prediction placed = predict(schedules, ranks, {.record_messages = true});
             EXPECT_EQ(plain.rank_complete_us, placed.rank_complete_us);
@@ -506,9 +470,9 @@ TEST(PredictorRanks, NothingIsFasterThanTheBounds) {
         std::shuffle(place.begin() + 1, place.end(), random);
         const RankNetwork network = on_hosts(test::random_network(seed, hosts), place);
         const int size = network.rank_count();
-        for (const auto& schedules : {testing::flat_broadcast(size, 5000),
-                                      testing::binomial_broadcast(size, 5000),
-                                      testing::chain_broadcast(size, 10, 500)}) {
+        for (const auto& schedules : {test::flat_broadcast(size, 5000),
+                                      test::binomial_broadcast(size, 5000),
+                                      test::chain_broadcast(size, 10, 500)}) {
             const Prediction prediction = predict(schedules, network);
             EXPECT_FALSE(prediction.stuck);
             const double latency_us = *latency_bound_us(network.between_hosts(), place[0]);

@@ -10,9 +10,9 @@
 namespace mutirao {
 namespace {
 
-using testing::input;
-using testing::output;
-using testing::scratch;
+using test::input;
+using test::output;
+using test::scratch;
 
 std::vector<Schedule> one_of_each() {
     std::vector<Schedule> ranks(2);
@@ -30,7 +30,7 @@ TEST(Printer, TextHasOneLinePerStep) {
               "rank 0  step 2  reduce scratch[0,8) into output[8,16)  after 0, 1\n"
               "rank 1  step 0  send input[0,8) to 0\n");
     EXPECT_EQ(to_text(std::vector<Schedule>(1)), "rank 0  nothing to do\n");
-    EXPECT_EQ(to_text(testing::flat_broadcast(12, 8)).substr(0, 40),
+    EXPECT_EQ(to_text(test::flat_broadcast(12, 8)).substr(0, 40),
               "rank  0  step  0  send output[0,8) to 1\n");
 }
 
@@ -55,7 +55,7 @@ TEST(Printer, JsonHasEveryField) {
 
 // Hosts with several ranks: host by host, ranks under their own numbers.
 TEST(Printer, TextGroupsRanksByHost) {
-    const std::string text = to_text(testing::flat_broadcast(5, 8), Placement({0, 1, 0, 1, 0}));
+    const std::string text = to_text(test::flat_broadcast(5, 8), Placement({0, 1, 0, 1, 0}));
     EXPECT_EQ(text.substr(0, 8), "host 0\n ");
     EXPECT_NE(text.find("host 1\n  rank 1  step 0  receive output[0,8) from 0\n  rank 3"), std::string::npos) << text;
 }

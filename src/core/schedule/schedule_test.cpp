@@ -37,9 +37,7 @@ TEST(Schedule, KeepsStepsAndDependencies) {
     EXPECT_TRUE(schedule.dependencies(steps[0]).empty());
     EXPECT_EQ(steps[2].kind, StepKind::reduce);
     EXPECT_EQ(steps[2].peer, -1);
-    const Schedule::After after = schedule.dependencies(steps[2]);
-    EXPECT_EQ(std::vector<StepId>(after.begin(), after.end()),
-              (std::vector<StepId>{received, copied}));
+    EXPECT_EQ(test::waits_of(schedule, 2), (std::vector<StepId>{received, copied}));
     EXPECT_EQ(sent, 3);
     EXPECT_EQ(steps[3].source, bytes(8, 8));
     EXPECT_EQ(schedule.scratch_bytes(), 24u);
@@ -73,13 +71,9 @@ TEST(ScheduleDeathTest, RefusesNegativePeersAndUnequalCopies) {
 // Joining schedules: the parts' steps come out as they went in, with just the dependencies that
 // the bytes demand, and compositions of right collectives are right.
 
-using testing::output;
-using testing::scratch;
-
-std::vector<StepId> dependencies(const Schedule& schedule, std::size_t step) {
-    const auto after = schedule.dependencies(schedule.steps()[step]);
-    return {after.begin(), after.end()};
-}
+using test::output;
+using test::scratch;
+using test::waits_of;
 
 using Ids = std::vector<StepId>;
 
@@ -93,8 +87,8 @@ TEST(Append, MapsPeersAndShiftsDependencies) {
     ASSERT_EQ(whole.size(), 3u);
     EXPECT_EQ(whole.steps()[1].peer, 7);
     EXPECT_EQ(whole.steps()[2].peer, 5);
-    EXPECT_EQ(dependencies(whole, 1), Ids{});
-    EXPECT_EQ(dependencies(whole, 2), Ids{1});
+    EXPECT_EQ(waits_of(whole, 1), Ids{});
+    EXPECT_EQ(waits_of(whole, 2), Ids{1});
 }
 
 TEST(Append, OrdersByWhatTheBytesDemandAndNothingElse) {
@@ -110,12 +104,12 @@ TEST(Append, OrdersByWhatTheBytesDemandAndNothingElse) {
     part.send(0, output(4, 2), std::array{2});   // 7: ordered by the part itself
     part.send(0, output(8, 2));                  // 8: touches nothing of the whole
     whole.append(part, std::array{3});
-    EXPECT_EQ(dependencies(whole, 3), Ids{0});
-    EXPECT_EQ(dependencies(whole, 4), (Ids{0, 1}));
-    EXPECT_EQ(dependencies(whole, 5), (Ids{1, 2}));
-    EXPECT_EQ(dependencies(whole, 6), (Ids{1, 2, 5}));
-    EXPECT_EQ(dependencies(whole, 7), Ids{5});
-    EXPECT_EQ(dependencies(whole, 8), Ids{});
+    EXPECT_EQ(waits_of(whole, 3), Ids{0});
+    EXPECT_EQ(waits_of(whole, 4), (Ids{0, 1}));
+    EXPECT_EQ(waits_of(whole, 5), (Ids{1, 2}));
+    EXPECT_EQ(waits_of(whole, 6), (Ids{1, 2, 5}));
+    EXPECT_EQ(waits_of(whole, 7), Ids{5});
+    EXPECT_EQ(waits_of(whole, 8), Ids{});
 }
 
 // A reader of the part must not hide from its later writer that the whole reads these bytes too.
@@ -126,8 +120,8 @@ TEST(Append, AReadInThePartDoesNotHideTheWholesReads) {
     const StepId sent = part.send(0, output(0, 4));
     part.receive(0, output(0, 4), std::array{sent});
     whole.append(part, std::array{2});
-    EXPECT_EQ(dependencies(whole, 1), Ids{});
-    EXPECT_EQ(dependencies(whole, 2), (Ids{0, 1}));
+    EXPECT_EQ(waits_of(whole, 1), Ids{});
+    EXPECT_EQ(waits_of(whole, 2), (Ids{0, 1}));
 }
 
 // Catches a part that reads its input where the whole has its own, and scratch memory over a home.
@@ -143,9 +137,9 @@ TEST(Append, InputAndOutputLieWhereTheyAreToldTo) {
     EXPECT_EQ(whole.steps()[1].source, scratch(20, 4));
     EXPECT_EQ(whole.steps()[2].target, scratch(128, 8));
     EXPECT_EQ(whole.steps()[3].target, scratch(100, 8));
-    EXPECT_EQ(dependencies(whole, 1), Ids{0});
-    EXPECT_EQ(dependencies(whole, 2), Ids{});
-    EXPECT_EQ(dependencies(whole, 3), Ids{2});
+    EXPECT_EQ(waits_of(whole, 1), Ids{0});
+    EXPECT_EQ(waits_of(whole, 2), Ids{});
+    EXPECT_EQ(waits_of(whole, 3), Ids{2});
 }
 
 TEST(Append, ScratchOfThePartsNeverMeets) {
@@ -159,8 +153,8 @@ TEST(Append, ScratchOfThePartsNeverMeets) {
     EXPECT_EQ(whole.steps()[1].target, scratch(64, 6));
     EXPECT_EQ(whole.steps()[2].source, scratch(64, 6));
     EXPECT_EQ(whole.steps()[3].target, scratch(128, 6));
-    EXPECT_EQ(dependencies(whole, 3), Ids{});
-    EXPECT_EQ(dependencies(whole, 4), (Ids{2, 3}));
+    EXPECT_EQ(waits_of(whole, 3), Ids{});
+    EXPECT_EQ(waits_of(whole, 4), (Ids{2, 3}));
     EXPECT_EQ(whole.scratch_bytes(), 134u);
 }
 
@@ -176,9 +170,9 @@ constexpr std::size_t segments = 3;
 constexpr std::size_t segment = 5;
 
 const std::array<Shape, 3> shapes{
-    [](int size) { return testing::flat_broadcast(size, segments * segment); },
-    [](int size) { return testing::binomial_broadcast(size, segments * segment); },
-    [](int size) { return testing::chain_broadcast(size, segments, segment); },
+    [](int size) { return test::flat_broadcast(size, segments * segment); },
+    [](int size) { return test::binomial_broadcast(size, segments * segment); },
+    [](int size) { return test::chain_broadcast(size, segments, segment); },
 };
 
 /// From rank 0: `between` over the leaders of the hosts, then `inside` on each.
@@ -212,7 +206,7 @@ TEST(Append, TwoLevelsOfBroadcastsAreABroadcast) {
                         test::random_placement(random(), hosts, hosts * ranks_per_host);
                     const auto ranks = two_levels(placement, between, inside);
                     const CheckResult result =
-                        check(ranks, testing::broadcast_promise(placement.rank_count(), 0,
+                        check(ranks, test::broadcast_promise(placement.rank_count(), 0,
                                                                 segments * segment));
                     EXPECT_TRUE(result) << hosts << " hosts: " << result.reason;
                 }
@@ -225,7 +219,7 @@ TEST(Append, PipelinesRunOnWithoutABarrier) {
     const Schedule& leader = ranks[2];
     ASSERT_EQ(leader.size(), 2 * segments);
     for (std::size_t i = 0; i < segments; ++i)
-        EXPECT_EQ(dependencies(leader, segments + i), Ids{static_cast<StepId>(i)});
+        EXPECT_EQ(waits_of(leader, segments + i), Ids{static_cast<StepId>(i)});
 }
 
 /// A race-free schedule of random steps: each comes after all earlier ones that it conflicts with,

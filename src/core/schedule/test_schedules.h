@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "core/schedule/checker.h"
 #include "core/schedule/schedule.h"
 
-namespace mutirao::testing {
+namespace mutirao::test {
 
 inline Region output(std::size_t offset, std::size_t length) {
     return {Buffer::output, offset, length};
@@ -22,6 +23,12 @@ inline Region scratch(std::size_t offset, std::size_t length) {
     return {Buffer::scratch, offset, length};
 }
 
+/// What a step comes after.
+inline std::vector<StepId> waits_of(const Schedule& schedule, std::size_t step) {
+    const auto after = schedule.dependencies(schedule.steps()[step]);
+    return {after.begin(), after.end()};
+}
+
 inline Promise broadcast_promise(int size, int root, std::size_t length) {
     const Piece message{output(0, length), {root}, 0};
     Promise promise{std::vector<std::vector<Piece>>(static_cast<std::size_t>(size)),
@@ -30,14 +37,21 @@ inline Promise broadcast_promise(int size, int root, std::size_t length) {
     return promise;
 }
 
-/// Rank 0 sends to everyone else in turn.
-inline std::vector<Schedule> flat_broadcast(int size, std::size_t length) {
+/// Messages of that length from the first of each two ranks to the second, all at once.
+inline std::vector<Schedule> messages(int size, const std::vector<std::pair<int, int>>& ways, std::size_t length) {
     std::vector<Schedule> ranks(static_cast<std::size_t>(size));
-    for (int rank = 1; rank < size; ++rank) {
-        ranks[0].send(rank, output(0, length));
-        ranks[static_cast<std::size_t>(rank)].receive(0, output(0, length));
+    for (const auto& [from, to] : ways) {
+        ranks[static_cast<std::size_t>(from)].send(to, output(0, length));
+        ranks[static_cast<std::size_t>(to)].receive(from, output(0, length));
     }
     return ranks;
+}
+
+/// Rank 0 sends to everyone else in turn.
+inline std::vector<Schedule> flat_broadcast(int size, std::size_t length) {
+    std::vector<std::pair<int, int>> ways;
+    for (int rank = 1; rank < size; ++rank) ways.emplace_back(0, rank);
+    return messages(size, ways, length);
 }
 
 /// Rank r hands every segment to rank r + 1.
@@ -117,4 +131,4 @@ inline std::vector<Schedule> ring_allgather(int size, std::size_t block) {
     return ranks;
 }
 
-}  // namespace mutirao::testing
+}  // namespace mutirao::test

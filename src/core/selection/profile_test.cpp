@@ -267,34 +267,33 @@ ProgramRun run_of(double length_s, std::optional<double> saved_share) {
     return {.ranks = {8, 8, 1}, .length_s = length_s, .saved_share = saved_share};
 }
 
-TEST(Investment, AnUnknownProgramIsTakenToBeHalfWay) {
-    EXPECT_TRUE(pays({.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 2 * s}));
-    EXPECT_FALSE(pays({.cost_us = 1 * s, .ran_us = 9.9 * s, .gain_us = 5 * s})) << "a tenth may be lost";
-    EXPECT_FALSE(pays({.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 1.9 * s}));
-}
-
-TEST(Investment, WhatWonBeforePaysAtOnce) {
-    EXPECT_TRUE(pays({.cost_us = 1 * s, .ran_us = 1 * s, .before = run_of(20, 0.3)})) << "19 s at 0.3 win 5.7";
-    EXPECT_FALSE(pays({.cost_us = 1 * s, .ran_us = 1 * s, .before = run_of(7, 0.3)})) << "6 s at 0.3 win 1.8";
-    EXPECT_FALSE(pays({.cost_us = 1 * s, .ran_us = 15 * s, .gain_us = 9 * s, .before = run_of(20, 0.3)}))
-        << "too late to win it back";
-}
-
-TEST(Investment, WhatWonNothingBeforeIsTriedLater) {
-    EXPECT_FALSE(pays({.cost_us = 1 * s, .ran_us = 39 * s, .gain_us = 10 * s, .before = run_of(300, 0)}));
-    EXPECT_TRUE(pays({.cost_us = 1 * s, .ran_us = 40 * s, .gain_us = 10 * s, .before = run_of(300, 0)}));
-}
-
-TEST(Investment, AProgramOfKnownLengthWinsUntilItsEndOnly) {
-    EXPECT_FALSE(pays({.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 9 * s, .before = run_of(24, {})}))
-        << "half is over before it is made";
-    EXPECT_TRUE(pays({.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 2 * s, .before = run_of(25, {})}));
-    EXPECT_TRUE(pays({.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 0.3 * s, .before = run_of(100, {})}))
-        << "0.03 a second for 90 s";
-    EXPECT_FALSE(pays({.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 5 * s, .before = run_of(9, {})}))
-        << "it ends any moment";
-    EXPECT_TRUE(pays({.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 2 * s, .before = run_of(7.9, 0)}))
-        << "it goes on longer than before: nothing is known of that";
+TEST(Investment, PaysWhereMoreIsToBeWonUntilTheProgramEnds) {
+    struct {
+        const char* why;
+        Investment made;
+        bool pays;
+    } const cases[] = {
+        {"an unknown program is taken to be half way", {.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 2 * s}, true},
+        {"a tenth may be lost", {.cost_us = 1 * s, .ran_us = 9.9 * s, .gain_us = 5 * s}, false},
+        {"less than twice its cost", {.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 1.9 * s}, false},
+        {"19 s at 0.3 win 5.7", {.cost_us = 1 * s, .ran_us = 1 * s, .before = run_of(20, 0.3)}, true},
+        {"6 s at 0.3 win 1.8", {.cost_us = 1 * s, .ran_us = 1 * s, .before = run_of(7, 0.3)}, false},
+        {"too late to win it back",
+         {.cost_us = 1 * s, .ran_us = 15 * s, .gain_us = 9 * s, .before = run_of(20, 0.3)}, false},
+        {"what won nothing before is tried later",
+         {.cost_us = 1 * s, .ran_us = 39 * s, .gain_us = 10 * s, .before = run_of(300, 0)}, false},
+        {"after forty times its cost",
+         {.cost_us = 1 * s, .ran_us = 40 * s, .gain_us = 10 * s, .before = run_of(300, 0)}, true},
+        {"half is over before it is made",
+         {.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 9 * s, .before = run_of(24, {})}, false},
+        {"of a known length", {.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 2 * s, .before = run_of(25, {})}, true},
+        {"0.03 a second for 90 s",
+         {.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 0.3 * s, .before = run_of(100, {})}, true},
+        {"it ends any moment", {.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 5 * s, .before = run_of(9, {})}, false},
+        {"it goes on longer than before: nothing is known of that",
+         {.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 2 * s, .before = run_of(7.9, 0)}, true},
+    };
+    for (const auto& [why, made, expected] : cases) EXPECT_EQ(pays(made), expected) << why;
 }
 
 // Of ten calls of 20 s five ran natively, then five took 5 s each.

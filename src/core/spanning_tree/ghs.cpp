@@ -277,23 +277,5 @@ std::vector<int> Node::branches() const {
     return hosts;
 }
 
-std::vector<std::byte> Node::fingerprint() const {
-    ByteWriter state;
-    state.list(edges_, 4, edges_.size(), [&](const Edge& edge) {
-        state.number(edge.host, 4);
-        fields(state, edge.weight);
-        state.choice(edge.state, LinkState::rejected);
-        state.truth(edge.reported);
-    });
-    put_all(state, waiting_);
-    state.choice(state_, State::found);
-    fields(state, fragment_);
-    fields(state, best_weight_);
-    fields(state, members_);
-    fields(state, everyone_);
-    put_all(state, {self_, level_, inbound_, testing_, unreported_, best_, hosts_in_tree_});
-    return std::move(state).take();
-}
-
 }  // namespace ghs
 }  // namespace mutirao

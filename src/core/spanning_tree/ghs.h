@@ -28,6 +28,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -105,8 +106,11 @@ class Node {
     int waiting() const { return static_cast<int>(waiting_.size()); }
 
     bool operator==(const Node&) const = default;
-    /// All of the state: equal bytes exactly for equal states (for explorers).
-    std::vector<std::byte> fingerprint() const;
+    /// All of the state, for explorers.
+    auto parts() const {
+        return std::tie(self_, edges_, waiting_, state_, level_, fragment_, inbound_, testing_, unreported_, best_,
+                        best_weight_, members_, everyone_, hosts_in_tree_);
+    }
 
   private:
     struct Edge {
@@ -116,6 +120,7 @@ class Node {
         bool reported = false;  ///< level 0: a branch that has
 
         bool operator==(const Edge&) const = default;
+        auto parts() const { return std::tie(host, weight, state, reported); }
     };
 
     const Edge& edge_to(int host) const;

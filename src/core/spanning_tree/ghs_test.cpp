@@ -24,33 +24,6 @@ TEST(Ghs, WakingTwiceIsHarmless) {
     EXPECT_TRUE(node.wake().empty());
 }
 
-TEST(Ghs, FingerprintsAreEqualExactlyForEqualStates) {
-    const Node asleep(0, {{1, {5, 0, 1}}, {2, {7, 0, 2}}});
-    Node awake = asleep;
-    awake.wake();
-    Node waiting = awake;
-    waiting.on(2, Message{});
-    const Node same(0, {{2, {7, 0, 2}}, {1, {5, 0, 1}}});
-    EXPECT_EQ(asleep.fingerprint(), same.fingerprint());
-    EXPECT_TRUE(asleep == same);
-    EXPECT_NE(asleep.fingerprint(), awake.fingerprint());
-    EXPECT_EQ(waiting.waiting(), 1);
-    EXPECT_NE(awake.fingerprint(), waiting.fingerprint());
-    const Node heavier(0, {{1, {5.5, 0, 1}}, {2, {7, 0, 2}}});
-    EXPECT_NE(asleep.fingerprint(), heavier.fingerprint());
-}
-
-TEST(Ghs, FingerprintsTellWhatIsKnown) {
-    const Weight core{5, 0, 1};
-    Node knows_less(0, {{1, core}, {2, {7, 0, 2}}, {3, {8, 0, 3}}});
-    knows_less.wake();
-    Node knows_more = knows_less;
-    knows_less.on(1, {Kind::initiate, 1, core, State::found, 0, {1}});
-    knows_more.on(1, {Kind::initiate, 1, core, State::found, 0, {1, 3}});
-    EXPECT_FALSE(knows_less == knows_more);
-    EXPECT_NE(knows_less.fingerprint(), knows_more.fingerprint());
-}
-
 // Host 2 is known from the initiate, host 4 from the rejection by host 3: neither is tested.
 TEST(Ghs, KnownMembersAreNotTestedButToldOf) {
     const Weight core{5, 0, 1};

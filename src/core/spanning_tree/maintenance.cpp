@@ -272,24 +272,6 @@ State Node::state() const {
 
 int Node::waiting() const { return static_cast<int>(early_.size()) + merging_.waiting(); }
 
-std::vector<std::byte> Node::fingerprint() const {
-    ByteWriter state;
-    state.put_bytes(merging_.fingerprint());
-    put_all(state, {self_, root_, parent_, started_, finished_});
-    put_all(state, recoveries_);
-    put_all(state, links_);
-    for (const Suspicion* each : {&failures_over_, &recoveries_over_}) {
-        state.number(each->tag, 4);
-        fields(state, each->told);
-        fields(state, each->acknowledged);
-        put_all(state, each->links);
-        state.truth(each->answered);
-    }
-    put_all(state, early_);
-    state.list(tree_, 4, tree_.size(), [&](const auto& link) { put_all(state, {link.first, link.second}); });
-    return std::move(state).take();
-}
-
 void sort_by_ends(std::vector<Weight>& links) {
     std::ranges::sort(links, {}, [](const Weight& link) { return std::pair(link.low, link.high); });
 }

@@ -28,6 +28,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -110,8 +111,11 @@ class Node {
     int waiting() const;
 
     bool operator==(const Node&) const = default;
-    /// All of the state: equal bytes exactly for equal states (for explorers).
-    std::vector<std::byte> fingerprint() const;
+    /// All of the state, for explorers.
+    auto parts() const {
+        return std::tie(self_, root_, recoveries_, merging_, started_, finished_, early_, parent_, failures_over_,
+                        recoveries_over_, links_, tree_);
+    }
 
   private:
     /// One termination procedure, on one host.
@@ -123,6 +127,7 @@ class Node {
         bool answered = false;       ///< this host has acknowledged; the root: drawn its conclusion
 
         bool operator==(const Suspicion&) const = default;
+        auto parts() const { return std::tie(tag, told, acknowledged, links, answered); }
     };
 
     bool is_root() const { return self_ == root_; }

@@ -133,20 +133,6 @@ TEST(Maintenance, TheRootsPartEndsIfLinksDoNotJoinAllHosts) {
     EXPECT_FALSE(nodes.at(2).finished());
 }
 
-TEST(Maintenance, EqualStatesHaveEqualFingerprints) {
-    const Round round = round_of({{0, 1}}, {{0, 1, 4, 5}}, {0, 1});
-    Node node(0, {{1, {5, 0, 1}}}, round);
-    Node same = node;
-    EXPECT_EQ(node.fingerprint(), same.fingerprint());
-    EXPECT_EQ(node, same);
-    node.start();
-    EXPECT_NE(node.fingerprint(), same.fingerprint());
-    EXPECT_FALSE(node == same);
-    same.start();
-    EXPECT_EQ(node.fingerprint(), same.fingerprint());
-    EXPECT_EQ(node, same);
-}
-
 EdgeList ends(const std::vector<Weight>& links) {
     EdgeList list;
     for (const Weight& link : links) list.emplace_back(link.low, link.high);

@@ -261,35 +261,6 @@ void Rounds::on_newest(int from, const Message& message, Output& out) {
     pass_on(from, out);
 }
 
-std::vector<std::byte> Rounds::fingerprint() const {
-    ByteWriter state;
-    links_.for_each([&](int, int, const LinkState& link) {
-        state.number(link.breaks, 4);
-        state.number(link.sequence, 4);
-        state.real(link.latency_us);
-    });
-    for (const Channel& each : channels_) {
-        state.truth(each.works);
-        state.truth(each.cut);
-        state.list(each.outbox, 4, each.outbox.size(), [&](const Message& message) {
-            state.put_bytes(rounds::encode(message));
-        });
-    }
-    for (const RoundId* id : {&complete_.id, &newest_, &accepted_}) {
-        state.number(id->number, 4);
-        state.number(id->root, 4);
-        state.number(id->incarnation, 8);
-    }
-    state.number(complete_.hash, 8);
-    state.truth(round_.has_value());
-    if (!round_) return std::move(state).take();
-    state.put_bytes(rounds::encode(round_->call));
-    state.number(round_->told_by, 4);
-    put_all(state, round_->early);
-    if (round_->node) state.put_bytes(round_->node->fingerprint());
-    return std::move(state).take();
-}
-
 // --- when the leading host starts a round, how the others enter it, and how it ends ---------------------
 
 Rounds::Output Rounds::restart() {

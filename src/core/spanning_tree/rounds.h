@@ -39,6 +39,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "core/network/tree.h"
@@ -129,8 +130,10 @@ class Rounds {
     /// The newest round heard of.
     const rounds::RoundId& newest() const { return newest_; }
 
-    /// Equal bytes exactly for equal states, view().changes aside (for explorers).
-    std::vector<std::byte> fingerprint() const;
+    /// What tells its states apart, for explorers: the rest follows from these, or is how often the view has changed.
+    auto parts() const {
+        return std::tie(links_, channels_, complete_.id, complete_.hash, newest_, accepted_, round_);
+    }
 
   private:
     using RoundId = rounds::RoundId;
@@ -141,6 +144,8 @@ class Rounds {
         bool works = false;
         bool cut = false;  ///< steps of this round may be missing, so none pass in either direction
         std::vector<Message> outbox;  ///< of the running round: waits for the channel to work
+
+        auto parts() const { return std::tie(works, cut, outbox); }
     };
     /// The last complete version as the hosts' protocol needs it.
     struct Complete {
@@ -157,6 +162,8 @@ class Rounds {
         std::optional<LinkTable> before;  ///< of that version, if others had to tell it
         LinkTable links;    ///< of this round, once entered
         std::optional<maintenance::Node> node;  ///< once entered
+
+        auto parts() const { return std::tie(call, told_by, early, node); }
     };
 
     Channel& channel(int other) { return channels_[static_cast<std::size_t>(other)]; }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "core/network/tree.h"
@@ -32,6 +33,7 @@ struct LinkState {
 
     bool usable() const { return latency_us < unusable_us; }
     bool operator==(const LinkState&) const = default;
+    auto parts() const { return std::tie(breaks, sequence, latency_us); }
     /// Newer is larger. Of one stamp there is only one value; what hosts start with is more than nothing.
     std::partial_ordering operator<=>(const LinkState& other) const {
         if (const auto order = breaks <=> other.breaks; order != 0) return order;
@@ -69,6 +71,7 @@ class LinkTable {
     std::vector<double> latencies_us() const;
 
     bool operator==(const LinkTable&) const = default;
+    auto parts() const { return std::tie(states_); }
 
     /// Calls visit(low, high, state) for each pair, ascending.
     template <class Visit>
@@ -94,6 +97,7 @@ struct RoundId {
     std::uint64_t incarnation = 0;  ///< of the root
 
     bool operator==(const RoundId&) const = default;
+    auto parts() const { return std::tie(number, root, incarnation); }
     std::strong_ordering operator<=>(const RoundId& other) const {
         if (const auto order = number <=> other.number; order != 0) return order;
         if (const auto order = other.root <=> root; order != 0) return order;

@@ -7,11 +7,11 @@
 #include <initializer_list>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "core/network/tree.h"
-#include "core/text/bytes.h"
 #include "core/text/invariant.h"
 
 namespace mutirao {
@@ -83,43 +83,7 @@ struct Waiting {
     Message message;
 
     bool operator==(const Waiting&) const = default;
+    auto parts() const { return std::tie(from, message); }
 };
-
-// The same as bytes, in messages and in fingerprints: a machine's whole state, for explorers. Each list is led by its
-// length, so that different states differ.
-
-template <class Codec>
-void fields(Codec& codec, Coded<Codec, HostSet>& hosts) {
-    const auto words_of = [](const HostSet& set) {
-        return std::vector(set.words().begin(), set.words().end());
-    };
-    codec.as(hosts, words_of, HostSet::from_words, [&](auto& words) {
-        codec.list(words, 2, HostSet::most_hosts / HostSet::word_bits, [&](auto& word) { codec.number(word, 8); });
-    });
-}
-
-template <class Codec>
-void fields(Codec& codec, Coded<Codec, Weight>& weight) {
-    codec.real(weight.value);
-    codec.number(weight.low, 4);
-    codec.number(weight.high, 4);
-    codec.truth(weight.last_resort);
-}
-
-inline void put_all(ByteWriter& state, const std::vector<Weight>& weights) {
-    state.list(weights, 4, weights.size(), [&](const Weight& weight) { fields(state, weight); });
-}
-
-template <class Message>
-void put_all(ByteWriter& state, const std::vector<Waiting<Message>>& messages) {
-    state.list(messages, 4, messages.size(), [&](const Waiting<Message>& each) {
-        state.number(each.from, 4);
-        state.put_bytes(encode(each.message));
-    });
-}
-
-inline void put_all(ByteWriter& state, std::initializer_list<int> numbers) {
-    for (const int number : numbers) state.number(number, 4);
-}
 
 }  // namespace mutirao

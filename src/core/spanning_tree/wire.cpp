@@ -26,6 +26,24 @@ bool ascending(const List& list, Key key = {}) {
 
 }  // namespace
 
+template <class Codec>
+void fields(Codec& codec, Coded<Codec, HostSet>& hosts) {
+    const auto words_of = [](const HostSet& set) {
+        return std::vector(set.words().begin(), set.words().end());
+    };
+    codec.as(hosts, words_of, HostSet::from_words, [&](auto& words) {
+        codec.list(words, 2, HostSet::most_hosts / HostSet::word_bits, [&](auto& word) { codec.number(word, 8); });
+    });
+}
+
+template <class Codec>
+void fields(Codec& codec, Coded<Codec, Weight>& weight) {
+    codec.real(weight.value);
+    codec.number(weight.low, 4);
+    codec.number(weight.high, 4);
+    codec.truth(weight.last_resort);
+}
+
 }  // namespace mutirao
 
 namespace mutirao::ghs {
