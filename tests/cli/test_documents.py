@@ -60,7 +60,7 @@ ELSEWHERE = {
     "scripts/setup.sh --studies && make build": ("scripts/setup.sh", "--studies) prepare_studies"),
     "./mutirao study all --report DIR --quick": (
         "studies/tests/test_allgather_study.py", "def test_one_page_of_all_papers"),
-    "./mutirao study six-sites --quick": ("studies/tests/test_study.py", "def test_quick_measures_once"),
+    "./mutirao study six-sites --quick": ("studies/tests/test_six_sites.py", "def test_quick_measures_once"),
     "./mutirao study start --quick": ("studies/tests/test_start_study.py", "def test_the_program_in_the_lab"),
     "./mutirao study reaction --quick": ("studies/tests/test_steady.py", "def test_"),
     "./mutirao study six-sites-dynamic --quick": (

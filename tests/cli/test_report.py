@@ -11,7 +11,7 @@ from test_explain import REPORT, following
 
 from mutirao.explain.page import make_page
 from mutirao.explain.rulings import colours_of, periods, timeline
-from mutirao.explain.saved import Account, account_of, all_classes, own_calls, probe_calls, total_of
+from mutirao.explain.saved import account_of, own_calls, probe_calls
 from mutirao.explain.scatter import points_of, scatter, within_twice
 from mutirao.explain.site_map import site_map
 from pages import assert_stands_alone, checked
@@ -51,7 +51,11 @@ COMMUNICATOR = {**REPORT["communicators"][0], "calls": 100, "classes": [TRIED]}
 
 
 QUICK_START = {**REPORT["start"], "twin_ms": 1.25, "waited_ms": 0.5}
-MEASURED = {**REPORT, "start": QUICK_START, "communicators": [COMMUNICATOR]}
+FASTER = "1.04 ± 0.01 times faster in collectives, 6.95 ms saved on each rank (measured, net of what it cost)"
+TOTAL = {"calls": 100, "own_calls": 83, "probe_calls": 13, "waited_us": 0, "account": TRIED["account"],
+         "net_us": 10000 - 1300 - 1750, "error_us": 2500, "faster": True,
+         "line": f"{FASTER}; 83 of 100 collective calls ran by its algorithms, 13 of them on probe"}
+MEASURED = {**REPORT, "start": QUICK_START, "total": TOTAL, "communicators": [COMMUNICATOR]}
 
 
 def with_classes(*classes):
@@ -85,10 +89,7 @@ def test_writes_one_page_that_stands_alone(mutirao, tmp_path):
     assert checker.tags >= {"svg", "table", "details"}
     assert len(checker.ids) == len(set(checker.ids))
     values = json.loads(mutirao("explain", "--page", file, "--json").stdout)
-    assert values == {
-        "page": "mutirao-report.html", "saved_us": 10000 - 1300 - 1750,
-        "verdict": "1.04 ± 0.01 times faster in collectives, 6.95 ms saved on each rank (measured, net of what it"
-                   " cost); 83 of 100 collective calls ran by its algorithms, 13 of them on probe"}
+    assert values == {"page": "mutirao-report.html", "saved_us": TOTAL["net_us"], "verdict": TOTAL["line"]}
 
 
 def test_draws_the_last_run_and_explain_points_there(typed, tmp_path):
@@ -129,48 +130,22 @@ def test_what_the_program_named_is_only_text():
     assert re.findall(r"<(?!/?[a-z]|!DOCTYPE)", page) == []
 
 
-def with_account(calls=70, waited=(), start_ms=0.0, **account):
-    """A report of so many calls by ring and 10 native ones."""
-    nothing = {"took_us": 0, "saved_us": 0, "error_us": 0, "probes_us": 0, "unknown_calls": 0}
-    of_class = {**TRIED, "native_calls": 10, "account": {**nothing, **account} if account else None, "rulings": [
-        {"first_call": 10, "calls": calls, "probe_calls": 0, "chosen": "ring", "settled": True}]}
-    followed = {**COMMUNICATOR["adaptation"], **dict(waited)}
-    return {**MEASURED, "start": {"native_reason": "", "twin_ms": start_ms, "waited_ms": 0.0},
-            "communicators": [{**COMMUNICATOR, "calls": 10 + calls, "adaptation": followed, "classes": [of_class]}]}
+def with_total(**total):
+    return {**MEASURED, "total": {**TOTAL, **total}}
 
 
-def test_saved_in_all_is_the_sum_by_hand(typed, tmp_path):
-    """20 calls that were 1.5 ms shorter, 50 that were 0.4 ms longer; and 16 that were 8.05 ms shorter. 13 probes
-    took 1.3 ms longer, the start 1.75 ms; errors of 2.5 and 3.2 ms that know nothing of each other are 4.061 ms."""
-    account = account_of(all_classes(MEASURED))
-    assert account == Account(171300 + 20000, 10000, 2500, 1300, 0)
-    both = {**MEASURED, "communicators": [COMMUNICATOR, *REPORT["communicators"]]}
-    total = total_of(both)
-    assert total.net_us == 10000 + 128800 - 1300 - 1750
-    assert total.account.error_us == pytest.approx(4061, abs=1)
-    # 135.75 ms of the 191.3 and 354.2 ms that calls took.
-    assert total.times_faster == pytest.approx(1.2489, abs=1e-4)
-    line = ("mutirao: 1.25 ± 0.01 times faster in collectives, 135.8 ms saved on each rank (measured, net of what it"
-            " cost); 108 of 143 collective calls ran by its algorithms, 13 of them on probe")
-    file = tmp_path / "report.json"
-    file.write_text(json.dumps(both))
-    assert typed("explain", file).stdout.splitlines()[0] == line
-    page = text_of(make_page(both, None))
-    assert ("mutirao: 1.25 ± 0.01 times faster in collectives, 135.8 ms saved on each rank (measured, net of what it"
-            " cost). 108 calls ran by algorithms of mutirao’s, 13 of them on probe. Their calls saved 138.8 ms ±"
-            " 4.06 ms on each rank, and those on probe lost 1.30 ms; the start took 1.75 ms.") in page
-    assert "135.8 ms saved on each rank, measured, net of all costs" in page
-
-
-def test_of_forgotten_communicators_the_sums_count():
-    """1 ms was saved in their calls, which the one that is remembered lost by probes and the start."""
-    account = {"took_us": 10e3, "saved_us": 1000, "error_us": 0, "probes_us": 0, "unknown_calls": 0}
-    remembered = with_account(took_us=90e3, saved_us=0, error_us=0, probes_us=700, start_ms=0.2, calls=5)
-    total = total_of({**remembered, "forgotten_communicators": 3, "forgotten": {
-        "calls": 50, "own_calls": 30, "probe_calls": 2, "waited_ms": 0.1, "account": account}})
-    assert (total.calls, total.own_calls, total.probe_calls) == (50 + 15, 30 + 5, 2)
-    assert total.net_us == pytest.approx(1000 - 700 - 200 - 100)
-    assert total.account.took_us == 100e3
+@pytest.mark.parametrize("faster, tile, said", [
+    (True, "tile good", "6.95 ms saved on each rank, measured, net of all costs"),
+    (False, "tile bad", "6.95 ms lost on each rank, measured, net of all costs"), (None, None, None)])
+def test_what_all_came_to(faster, tile, said):
+    """In the words of the library, and what its sum is made of where that is known."""
+    page = make_page(with_total(faster=faster, waited_us=500), None)
+    text = text_of(page)
+    assert f"mutirao: {TOTAL['line']}." in text
+    assert {each for each in ("tile good", "tile bad") if each in page} == ({tile} if tile else set())
+    assert said is None or said in text
+    assert ("Their calls saved 10.0 ms ± 2.50 ms on each rank, and those on probe lost 1.30 ms; the start took"
+            " 1.75 ms, and calls waited 0.50 ms." in text.replace("500.0 us", "0.50 ms")) == (faster is not None)
 
 
 def test_calls_are_counted_by_the_ruling_that_ran_them():
@@ -183,63 +158,16 @@ def test_calls_are_counted_by_the_ruling_that_ran_them():
     assert account_of([TRIED, {**TRIED, "account": None}]) == account_of([TRIED])
 
 
-@pytest.mark.parametrize("told, report", [
-    # Of 100 ms: 20 saved; 5 by probes, 1 by the start and 1, 2 and 1 by waiting go off.
-    ("1.10 ± 0.02 times faster in collectives, 10.0 ms saved on each rank (measured, net of what it cost)",
-     with_account(took_us=100e3, saved_us=20e3, error_us=2e3, probes_us=5e3, start_ms=1,
-                  waited={"waited_ms": 1, "early_waited_ms": 2, "adapting_ms": 1})),
-    ("2.9 ± 0.1 times faster in collectives, 190.0 ms saved on each rank (measured, net of what it cost)",
-     with_account(took_us=100e3, saved_us=190e3, error_us=14e3)),
-    # As in src/mpi/account/report_test.cpp.
-    ("1.50 ± 0.03 times faster in collectives, 100.0 ms saved on each rank (measured, net of what it cost)",
-     with_account(took_us=200e3, saved_us=150e3, error_us=5e3, probes_us=40e3, start_ms=3.25,
-                  waited={"early_waited_ms": 6.75})),
-    # Probes that won.
-    ("1.05 ± 0.01 times faster in collectives, 5.00 ms saved on each rank (measured, net of what it cost)",
-     with_account(took_us=100e3, saved_us=3e3, probes_us=-2e3)),
-    ("20.0 ms slower on each rank (measured, net of what it cost)",
-     with_account(took_us=100e3, saved_us=-19e3, error_us=2e3, start_ms=1)),
-    ("6.00 ms slower on each rank (measured, net of what it cost)", with_account(took_us=100e3, probes_us=6e3)),
-    # 3% within an error of 4%, and 0.4% where the error is said to be none.
-    ("as fast as the MPI library's own", with_account(took_us=100e3, saved_us=3e3, error_us=4e3)),
-    ("as fast as the MPI library's own", with_account(took_us=100e3, saved_us=-3e3, error_us=4e3)),
-    ("as fast as the MPI library's own", with_account(took_us=100e3, saved_us=400)),
-    ("whether it saved time is not known: nothing was compared with the MPI library's own", with_account()),
-    ("whether it saved time is not known: no calls were measured", with_account(took_us=0)),
-    # A tenth of the calls may be unknown.
-    ("1.20 ± 0.01 times faster in collectives, 20.0 ms saved on each rank (measured, net of what it cost)",
-     with_account(took_us=100e3, saved_us=20e3, unknown_calls=7)),
-    ("whether it saved time is not known: of 8 calls nothing says what the MPI library's own would have taken",
-     with_account(took_us=100e3, saved_us=20e3, unknown_calls=8))])
-def test_the_verdict_in_the_words_of_the_library(told, report):
-    total = total_of(report)
-    assert total.verdict == told and total.line == f"{told}; 70 of 80 collective calls ran by its algorithms"
-    assert (total.faster, total.net_us is None) == (
-        True if "faster" in told else False if "slower" in told else None, "not known" in told)
-    page = make_page(report, None)
-    assert f"mutirao: {told}. 70 calls ran by algorithms of mutirao’s." in text_of(page)
-    assert ("tile good" in page, "tile bad" in page) == ("faster" in told, "slower" in told)
-
-
 def test_says_lost_and_unknown_as_plainly_as_saved():
-    lost = {**TRIED, "account": {**TRIED["account"], "saved_us": -50 * 400, "probes_us": 0}}
-    page = make_page(with_classes(lost), None)
-    assert "mutirao: 21.8 ms slower on each rank" in text_of(page) and "tile bad" in page
-    assert "Their calls lost 20.0 ms ± 2.50 ms on each rank" in text_of(page)
-    assert rows_of(page)[0]["saved"] == "-20.0 ms ± 2.50 ms"
-    hidden = {**TRIED, "account": {**TRIED["account"], "saved_us": -1000}}
-    assert rows_of(make_page(with_classes(hidden), None))[0]["saved"] == "± 2.50 ms as fast"
-    page = make_page(with_classes({**TRIED, "account": None}), None)
-    assert "mutirao: whether it saved time is not known: nothing was compared" in text_of(page)
-    assert rows_of(page)[0]["saved"] == ""
+    lost = {**TRIED["account"], "saved_us": -50 * 400, "probes_us": 0}
+    assert "Their calls lost 20.0 ms ± 2.50 ms on each rank" in text_of(make_page(with_total(account=lost), None))
+    for account, saved in ((lost, "-20.0 ms ± 2.50 ms"), ({**TRIED["account"], "saved_us": -1000}, "± 2.50 ms as fast"),
+                           (None, "")):
+        assert rows_of(make_page(with_classes({**TRIED, "account": account}), None))[0]["saved"] == saved
 
 
 @pytest.mark.parametrize("report, said", [
-    (with_classes({**TRIED, "native_calls": 87, "rulings": TRIED["rulings"][:1],
-                   "account": {**TRIED["account"], "saved_us": 0, "error_us": 0}}),
-     "The MPI library took all calls but those on probe. 13 tried out algorithms of mutirao's, which took 1.30 ms"
-     " longer."),
-    (with_classes({**TRIED, "rulings": [], "account": None}), "The MPI library took all calls."),
+    (with_total(own_calls=0), "The MPI library took all calls."),
     ({**REPORT, "forgotten_communicators": 2}, "of 2 more communicators only the sums are kept"),
     ({**REPORT, "communicators": []}, "None had a collective call"),
     (with_classes(), "No call of it is told apart."),

@@ -8,7 +8,7 @@ from mutirao.base.units import counted, duration, rate
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.catalogue.predicted import NATIVE
 from mutirao.explain.choices import measured, predicted_us
-from mutirao.explain.saved import AS_FAST, START_PARTS, account_of, own_calls, total_of
+from mutirao.explain.saved import AS_FAST, START_PARTS, account_of, own_calls, start_us, total_of
 from mutirao.explain.trees import host_name, regions_of, trees_shown
 
 _MOST_CHANGES = 30
@@ -38,7 +38,7 @@ def head(report: dict, with_verdict: bool = False) -> Iterator[str]:
         yield f"program: {_run(report)}"
     if report.get("running"):
         yield "The job is running: this is how it stands now."
-    yield from _start(report.get("start") or {}, total_of(report).start_us)
+    yield from _start(report.get("start") or {})
 
 
 def _run(run: dict) -> str:
@@ -53,13 +53,13 @@ def _first_line(text: str) -> str:
     return " ".join(text.splitlines()[0].split(",")[0].split()) if text else "an unknown MPI"
 
 
-def _start(start: dict, took_us: float) -> Iterator[str]:
+def _start(start: dict) -> Iterator[str]:
     """What the start cost the program, or why the MPI library takes every call."""
     if start.get("native_reason"):
         yield f"All calls are left to the MPI library: {start['native_reason']}"
     elif start:
         parts = [f"{duration(start[name] * 1000)} {what}" for name, what in START_PARTS.items() if start.get(name)]
-        yield f"start: {duration(took_us)}" + (f": {', '.join(parts)}" if parts else "")
+        yield f"start: {duration(start_us(start))}" + (f": {', '.join(parts)}" if parts else "")
         if start.get("introduced_ms"):
             yield (f"  beside the program: all ranks known here"
                    f" {duration(start['introduced_ms'] * 1000)} after MPI_Init")

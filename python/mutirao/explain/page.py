@@ -40,7 +40,7 @@ def _lines(lines: Iterable[str]) -> str:
 def _verdict(total: Total) -> str:
     if not total.own_calls:
         return "<strong>The MPI library took all calls.</strong>"
-    return f"<strong>mutirao: {escape(total.verdict)}</strong>{escape(total.line.removeprefix(total.verdict))}.{_net(total)}"
+    return f"<strong>mutirao: {escape(total.line)}.</strong>{_net(total)}"
 
 
 def _net(total: Total) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import hypot
 
-from mutirao.base.units import counted, duration
+from mutirao.base.units import duration
 
 AS_FAST = "as fast as the MPI library's own"
 # What the start took of the program's time on rank 0.
@@ -78,16 +78,19 @@ class Total:
     calls: int = 0  # on communicators that are not native for good, whose calls nobody counts
     own_calls: int = 0
     probe_calls: int = 0  # of those
-    start_us: float = 0.0  # of the program's time on rank 0
     waited_us: float = 0.0  # inside calls
+    start_us: float = 0.0  # of the program's time on rank 0
     net_us: float | None = None  # saved on each rank, or lost; None: it is not known
     error_us: float = 0.0
     faster: bool | None = None  # than the MPI library's own, by more than the error; None: as fast, or not known
-    verdict: str = ""
-    line: str = ""  # the verdict, and how many calls ran by what; empty: the report says nothing of it
+    line: str = ""  # a verdict, and how many calls ran by what; empty: the report says nothing of it
     account: Account | None = None
 
 
 def total_of(report: dict) -> Total:
     told = report.get("total") or {}
-    return Total(**{**told, "account": account_of([told])})
+    return Total(**{**told, "account": account_of([told]), "start_us": start_us(report.get("start") or {})})
+
+
+def start_us(start: dict) -> float:
+    return 1000 * sum(start.get(part, 0) for part in START_PARTS)

@@ -125,13 +125,14 @@ std::string verdict_of(const Total& total) {
            " on each rank (measured, net of what it cost)";
 }
 
-std::string what_ran(const Sums& sums, const std::string& verdict) {
+std::string what_ran_by(const Total& total) {
+    const Sums& sums = total.sums;
     const std::string why = !sums.enabled           ? "switched off by the setting enabled"
                             : sums.why_native.empty() ? "their messages were empty"
                                                       : sums.why_native;
     const std::string of_all = " of " + counted(sums.calls, "collective call");
     if (sums.own_calls > sums.probe_calls) {
-        return verdict + "; " + std::to_string(sums.own_calls) + of_all + " ran by its algorithms" +
+        return verdict_of(total) + "; " + std::to_string(sums.own_calls) + of_all + " ran by its algorithms" +
                (sums.probe_calls > 0 ? ", " + std::to_string(sums.probe_calls) + " of them on probe" : "");
     }
     if (sums.own_calls > 0) {
@@ -168,8 +169,7 @@ Total::Total(Sums all, double start) : sums(std::move(all)), start_ms(start) {
         net_us = account.net_us() - 1000 * (start_ms + sums.waited_ms);
         error_us = std::max(account.error_us, least_error * account.took_us);
     }
-    verdict = verdict_of(*this);
-    what_ran = mpi::what_ran(sums, verdict);
+    what_ran = what_ran_by(*this);
 }
 
 std::optional<bool> Total::faster() const {

@@ -34,8 +34,9 @@ struct Total {
     double start_ms = 0;  ///< what it took of the program's time
     std::optional<double> net_us{};  ///< saved; nothing: not known
     double error_us = 0;             ///< of that
-    std::string verdict{};           ///< how much faster or slower collectives were, as far as that was measured
-    std::string what_ran{};          ///< the verdict, and how many calls ran by what; where all were native, why
+    /// How much faster or slower collectives were, as far as that was measured, and how many calls ran by what; where all
+    /// were native, why.
+    std::string what_ran{};
 
     Total(Sums all, double start_ms);
     double waited_us() const { return 1000 * sums.waited_ms; }

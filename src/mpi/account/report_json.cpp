@@ -278,8 +278,7 @@ void put_total(JsonWriter& json, const Total& total) {
     const Sums& sums = total.sums;
     json.member("forgotten_communicators", sums.forgotten_communicators);
     json.key("total").begin_object().member("calls", sums.calls).member("own_calls", sums.own_calls);
-    json.member("probe_calls", sums.probe_calls).member("start_us", 1000 * total.start_ms);
-    json.member("waited_us", total.waited_us());
+    json.member("probe_calls", sums.probe_calls).member("waited_us", total.waited_us());
     if (sums.compared) {
         put_account(json, sums.account);
     }
@@ -289,7 +288,7 @@ void put_total(JsonWriter& json, const Total& total) {
     if (const auto faster = total.faster()) {
         json.member("faster", *faster);
     }
-    json.member("verdict", total.verdict).member("line", total.what_ran).end_object();
+    json.member("line", total.what_ran).end_object();
 }
 
 }  // namespace

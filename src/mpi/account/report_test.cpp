@@ -115,6 +115,25 @@ TEST(Summary, SaysWhatIsKnown) {
     }
 }
 
+// 20 calls that were 1.5 ms shorter, 50 that were 0.4 ms longer, and 16 that were 8.05 ms shorter. Probes took 1.3 ms
+// longer, the start 1.75 ms; errors of 2.5 and 3.2 ms that know nothing of each other are 4.061 ms.
+TEST(Summary, AddsUpWhatCommunicatorsSaved) {
+    Record first, second;
+    fill(first, {ruling("ring", 70)});
+    fill(second, {ruling("ring", 16)});
+    account_of(first) = {.took_us = 191'300, .saved_us = 10'000, .error_us = 2500, .probes_us = 1300};
+    account_of(second) = {.took_us = 354'200, .saved_us = 128'800, .error_us = 3200};
+    Sums sums;
+    sums.add(first);
+    sums.add(second);
+    const Total total(std::move(sums), 1.75);
+    EXPECT_EQ(total.net_us, 10'000 + 128'800 - 1300 - 1750);
+    EXPECT_NEAR(total.error_us, 4061, 1);
+    EXPECT_EQ(total.faster(), true);
+    EXPECT_EQ(total.what_ran, "1.25 ± 0.01 times faster in collectives, 135.8 ms saved on each rank (measured, net of "
+                              "what it cost); 86 of 240 collective calls ran by its algorithms");
+}
+
 TEST(Summary, SaysWhyTheMpiLibraryTookThem) {
     Record won;
     RulingRecord native = ruling("native", 0);
