@@ -8,6 +8,7 @@ import pytest
 
 from mutirao.base.units import size_argument
 from mutirao.catalogue.schedule_picture import hops_of, picture, worth_drawing
+from mutirao.cli.commands import doctor
 from mutirao.run.mpis import found_mpis
 
 
@@ -48,6 +49,16 @@ def test_doctor(typed):
     report = parsed(typed("doctor", "--json"))
     assert report["usable"]
     assert {row["name"] for row in report["mpis"]} == {mpi.name for mpi in found_mpis()}
+
+
+def test_doctor_says_whether_windows_close_in_pauses(monkeypatch, tmp_path):
+    file = tmp_path / "tcp_slow_start_after_idle"
+    monkeypatch.setattr(doctor, "IDLE_WINDOWS", file)
+    assert not list(doctor._tcp())
+    for kernel, to_do in (("0\n", ""), ("1\n", "sysctl -w net.ipv4.tcp_slow_start_after_idle=0")):
+        file.write_text(kernel)
+        [finding] = doctor._tcp()
+        assert finding.state == "ok" and to_do in finding.remedy and bool(to_do) == bool(finding.remedy)
 
 
 def test_show_on_six_sites(typed):

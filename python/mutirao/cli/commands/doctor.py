@@ -36,6 +36,7 @@ def _finding(what: str, good: bool, detail: str, remedy: str, otherwise: str = "
     return Finding(what, "ok" if good else otherwise, detail, "" if good else remedy, needed)
 
 
+IDLE_WINDOWS = Path("/proc/sys/net/ipv4/tcp_slow_start_after_idle")
 # What builds mutirao, and the package that brings it.
 BUILD_TOOLS = (("g++", "g++"), ("cmake", "cmake"), ("ninja", "ninja-build"))
 
@@ -52,7 +53,7 @@ def register(subparsers, common) -> None:
 def run(arguments) -> int:
     if arguments.build:
         return _build_all([name for name in arguments.build if name], arguments.json)
-    findings = [*_python(), *_build(), *_mpis(), _profile(), _lab()]
+    findings = [*_python(), *_build(), *_mpis(), _profile(), *_tcp(), _lab()]
     usable = (all(finding.state == "ok" for finding in findings if finding.needed)
               and any(mpi.built for mpi in found_mpis()))
     if arguments.json:
@@ -140,6 +141,14 @@ def _profile() -> Finding:
         return Finding("profiles", "ok", f"{path}, {counted(len(profile.read(path).rows), 'measurement')}")
     except Failure as failure:
         return Finding("profiles", "fails", str(failure), "move it away")
+
+
+def _tcp() -> Iterator[Finding]:
+    """Between sites a window that has closed in a pause opens by as many round trips again (RFC 2861)."""
+    if IDLE_WINDOWS.is_file():
+        closes = IDLE_WINDOWS.read_text().strip() != "0"
+        yield Finding("TCP", "ok", "windows close in pauses" if closes else "windows stay open in pauses",
+                      "between sites, on every host: sysctl -w net.ipv4.tcp_slow_start_after_idle=0" if closes else "")
 
 
 def _lab() -> Finding:
