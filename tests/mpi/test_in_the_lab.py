@@ -125,6 +125,18 @@ def test_addresses_are_asked_for_ahead_of_calls(mpi, lab):
     assert least_known(native=True) != "known 5 of 5"
 
 
+@pytest.mark.on_any_mpi
+@pytest.mark.parametrize("program", ["collective", "without_launcher"])
+def test_ranks_get_to_know_each_other(mpi, lab, program):
+    """Open MPI's by their launcher, in the first call, unless one of them hears nothing from it; then in two votes more."""
+    words = ["allreduce", "--repeat", "150"] if program == "collective" else []
+    finished = ended_well(launch(mpi, [str(mpi.program(program)), *words], 6, lab=lab, capture=True, timeout_s=60,
+                                 settings={"allreduce": "recursive_doubling", "profile": "off"}))
+    assert calls_of(world_of(finished))[0] > 0
+    if program == "collective":
+        assert finished.report["start"]["by_launcher"] == mpi.name.startswith("openmpi")
+
+
 @pytest.fixture
 def warm_lab(lab_possible):
     with Lab.up(HostNetwork.from_sites(["A", "B", "C"], [[0, 30, 80], [30, 0, 50], [80, 50, 0]], 2)) as lab:

@@ -52,7 +52,7 @@ void put_start(JsonWriter& json, const Job* job) {
         const StartCost& cost = job->start_cost();
         json.member("twin_ms", cost.twin_ms).member("waited_ms", cost.waited_ms);
         json.member("agreed_ms", cost.agreed_ms).member("finalize_ms", cost.finalize_ms);
-        json.member("introduced_ms", cost.introduced_ms);
+        json.member("introduced_ms", cost.introduced_ms).member("by_launcher", cost.by_launcher);
     }
     json.end_object();
 }

@@ -16,9 +16,9 @@ namespace mutirao::mpi {
 namespace {
 
 static_assert(std::is_trivially_copyable_v<Introduction>);
-static_assert(sizeof(Introduction) ==
-              8 * sizeof(std::uint64_t) + sizeof(SocketLimits) + sizeof(agent::Contact) + sizeof(agent::Key) +
-                  sizeof(Introduction::host_name));
+static_assert(sizeof(Introduction) == 216 &&
+              sizeof(Introduction) == 8 * sizeof(std::uint64_t) + sizeof(SocketLimits) + sizeof(agent::Contact) +
+                                          sizeof(agent::Key) + sizeof(Introduction::host_name));
 
 std::uint64_t hash_of(const std::string& text) { return fnv1a(std::as_bytes(std::span(text))); }
 

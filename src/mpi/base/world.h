@@ -36,7 +36,8 @@ class Group {
     MPI_Group group_ = MPI_GROUP_NULL;
 };
 
-/// What one rank says. Plain values without gaps; the hosts of one job have one order of bytes.
+/// What one rank says. Plain values without gaps; the hosts of one job have one order of bytes. Its length must stay what it
+/// is: ranks may not know yet that they run different versions.
 struct Introduction {
     std::uint64_t version = 0;        ///< of mutirao, as a hash
     std::uint64_t settings = 0;       ///< as a hash

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "core/network/sites.h"
 #include "core/text/units.h"
@@ -51,6 +52,15 @@ std::shared_ptr<Record> new_record(MPI_Comm comm) {
     record->name = name;
     record->ranks = size_of(comm);
     return record;
+}
+
+/// A point earlier than if the vote were known. Where the launcher may tell of all ranks that is awaited.
+bool introduces_with_first_vote([[maybe_unused]] MPI_Comm comm) {
+#if defined(OPEN_MPI)
+    return false;
+#else
+    return comm == MPI_COMM_WORLD && !runtime().settings.waits_for_ranks();
+#endif
 }
 
 /// Until the first point.
@@ -100,7 +110,7 @@ Communicator::Communicator(MPI_Comm comm, Job& job)
     } else if (record_->ranks == 1) {
         be_native("one rank");
     } else if (runtime().settings.enabled) {
-        fetch_modex_ahead();
+        job_.ask_launcher();
     }
 }
 
@@ -121,8 +131,8 @@ Communicator::~Communicator() {
 }
 
 void Communicator::give_up() {
-    if (Pending* const pending = under_way()) {
-        job_.adopt(*pending);
+    for (Pending* const each : under_way()) {
+        job_.adopt(*each);
     }
     vote_.reset();
     introducing_.reset();
@@ -260,14 +270,15 @@ void Communicator::look_around(const CallShape& shape, std::uint64_t call) {
     if (!may_go_on(shape)) {
         return;
     }
-    const bool met = introducing_.has_value();
-    if (met) {
-        meet();
-    } else if (vote_) {
+    const bool introduced = introducing_.has_value();
+    if (vote_) {
         take_vote(call);
     }
-    const bool knows_more_soon = met && calls_last_;
-    if (phase_ == Phase::counting && under_way() == nullptr && !knows_more_soon) {
+    if (introduced && phase_ == Phase::counting) {
+        meet();
+    }
+    const bool knows_more_soon = introduced && calls_last_;
+    if (phase_ == Phase::counting && under_way().empty() && !knows_more_soon) {
         vote();
     }
 }
@@ -278,23 +289,31 @@ void Communicator::wait_in_call(Pending& pending) {
     job_.waited_in_call(stopwatch.elapsed_ms());
 }
 
-Pending* Communicator::under_way() {
-    return vote_ ? &vote_->pending() : introducing_ ? &introducing_->pending() : nullptr;
+std::vector<Pending*> Communicator::under_way() {
+    std::vector<Pending*> all;
+    if (vote_) {
+        all.push_back(&vote_->pending());
+    }
+    if (introducing_) {
+        all.push_back(&introducing_->pending());
+    }
+    return all;
 }
 
 // The same on all ranks. A root must not wait for who follows it, however far behind; it tells them, and they wait for
 // its next message anyway. That it runs ahead may be all that the program does, and shows in nothing but the time.
 bool Communicator::may_go_on(const CallShape& shape) {
     const Settings& settings = runtime().settings;
-    Pending* const pending = under_way();
+    const std::vector<Pending*> pending = under_way();
     if (Points::follows_root(shape.collective) && !settings.waits_for_ranks()) {
-        const bool may = pending != nullptr ? pending->complete() : settings.start == Start::soon || job_.has_lasted();
+        const bool may = pending.empty() ? settings.start == Start::soon || job_.has_lasted()
+                                         : std::ranges::all_of(pending, &Pending::complete);
         if (!tell_or_hear(may, shape.root)) {
             return false;
         }
     }
-    if (pending != nullptr) {
-        wait_in_call(*pending);
+    for (Pending* const each : pending) {
+        wait_in_call(*each);
     }
     return true;
 }
@@ -316,8 +335,12 @@ bool Communicator::tell_or_hear(bool yes, int root) {
 void Communicator::vote() {
     const Group group(comm_);
     Vote::Opinion mine;
+    mine.say(Vote::waits_for_launcher, record_->ranks == size_of(MPI_COMM_WORLD) && job_.meets_by_launcher());
     mine.peers = job_.peers_of(group);
     mine.twin = job_.twin_of(group);
+    if (mine.peers) {
+        meeting_.reset();
+    }
     mine.say(Vote::meets, mine.peers || would_meet());
     mine.say(Vote::willing, mine.twin || (mine.peers ? job_.has_room_for_twin() : job_.has_room_for_peers()));
     mine.say(Vote::pays, my_rank_ != 0 || (mine.peers && !mine.twin && would_pay(mine.peers)));
@@ -327,6 +350,9 @@ void Communicator::vote() {
     mine.say(Vote::tells_in_time,
              my_rank_ != 0 || (farthest_us && us_per_call > trips_of_lasting_calls * *farthest_us));
     vote_.emplace(comm_, mine);
+    if (!std::exchange(has_voted_, true) && introduces_with_first_vote(comm_)) {
+        introducing_.emplace(comm_);
+    }
 }
 
 /// 0: not known.
@@ -380,7 +406,8 @@ void Communicator::take_vote(std::uint64_t call) {
             return be_native("the MPI library makes no more communicators");
         }
         rule(twin, Slot(0), call, calls_without);
-    } else if (!said.all_know_each_other() && said.all_say(Vote::meets)) {
+    } else if (!introducing_ && !said.all_know_each_other() && said.all_say(Vote::meets) &&
+               !said.all_say(Vote::waits_for_launcher)) {
         introducing_.emplace(comm_);
     }
 }

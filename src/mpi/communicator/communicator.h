@@ -21,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/epochs/epochs.h"
 #include "mpi/account/record.h"
@@ -172,7 +173,7 @@ class Communicator final : private Background {
 
     void count(const CallShape& shape, std::uint64_t call);
     void look_around(const CallShape& shape, std::uint64_t call);
-    Pending* under_way();
+    std::vector<Pending*> under_way();
     void wait_in_call(Pending& pending);
     bool may_go_on(const CallShape& shape);
     bool tell_or_hear(bool yes, int root);
@@ -232,6 +233,7 @@ class Communicator final : private Background {
     Points points_;
     bool agrees_no_more_ = false;
     bool calls_last_ = false;  ///< as all said in the last vote
+    bool has_voted_ = false;
     std::optional<Vote> vote_;                ///< begun at the point before
     std::optional<Introducing> introducing_;  ///< likewise
     std::shared_ptr<Group> meeting_;          ///< from the vote on it until all know each other

@@ -17,6 +17,7 @@
 #include "mpi/base/runtime.h"
 #include "mpi/base/waiting.h"
 #include "mpi/base/world.h"
+#include "mpi/job/modex.h"
 #include "mpi/watch/host_agent.h"
 #include "mpi/watch/in_band.h"
 
@@ -27,29 +28,60 @@ std::uint64_t identity_of(const std::vector<Introduction>& all) {
     return std::max<std::uint64_t>(fnv1a(std::as_bytes(std::span(all))), 1);
 }
 
-}  // namespace
+/// What a rank says of itself, and the sockets of the agent that it may become.
+struct Introduced {
+    Introduction said;
+    std::optional<agent::Endpoint> endpoint;
+};
 
-Introducing::Introducing(MPI_Comm comm) : comm_(comm), pending_(tell_all(introduce_this_rank())) {}
-
-Introduction Introducing::introduce_this_rank() {
+Introduced introduce_this_rank(int world_rank) {
     const Settings& settings = runtime().settings;
-    Introduction mine = introduce(settings, runtime().settings_hash, rank_in(MPI_COMM_WORLD));
+    Introduced made{introduce(settings, runtime().settings_hash, world_rank), std::nullopt};
     if (!wants_agents(settings)) {
-        return mine;
+        return made;
     }
-    memory_->endpoint = agent::Endpoint::open();
+    made.endpoint = agent::Endpoint::open();
     const std::optional<agent::Key> key = agent::random_key();
-    if (memory_->endpoint && key) {
-        mine.has_agent = 1;
-        mine.contact = memory_->endpoint->contact();
-        mine.key = *key;
+    if (made.endpoint && key) {
+        made.said.has_agent = 1;
+        made.said.contact = made.endpoint->contact();
+        made.said.key = *key;
     }
     if (const auto daemon = find_daemon(settings)) {
-        mine.daemon_job = daemon->job;
-        mine.daemon_host = daemon->host;
+        made.said.daemon_job = daemon->job;
+        made.said.daemon_host = daemon->host;
     }
-    return mine;
+    return made;
 }
+
+std::shared_ptr<NetworkSource> start_source(const std::vector<Introduction>& all, const World& world, std::uint64_t id,
+                                            std::optional<agent::Endpoint> endpoint) {
+    const Settings& settings = runtime().settings;
+    if (world.host_count() == 1) {
+        return settings.acts_on_one_host(world.is_crowded(0)) ? std::make_shared<OneHost>() : nullptr;
+    }
+    if (!wants_agents(settings)) {
+        return nullptr;
+    }
+    if (world.has_daemons) {
+        return std::make_shared<HostAgent>(agent::daemon_segment_name());
+    }
+    for (int host = 0; host < world.host_count(); ++host) {
+        if (all[static_cast<std::size_t>(world.leader_of(host))].has_agent == 0) {
+            return nullptr;
+        }
+    }
+    return world.leads(world.my_rank) ? std::make_shared<HostAgent>(std::move(*endpoint), make_job(all, world, settings, id))
+                                      : std::make_shared<HostAgent>(agent::segment_name(id, world.my_host()));
+}
+
+}  // namespace
+
+Introducing::Introducing(MPI_Comm comm) : comm_(comm), pending_([&] {
+    Introduced mine = introduce_this_rank(rank_in(MPI_COMM_WORLD));
+    memory_->endpoint = std::move(mine.endpoint);
+    return tell_all(mine.said);
+}()) {}
 
 // As the vote before, whose connections are there. An allgather connects all pairs, which takes Open MPI 11 s among six
 // sites (docs/results.md).
@@ -68,18 +100,24 @@ Pending Introducing::tell_all(const Introduction& mine) {
 }
 
 std::shared_ptr<Peers> Introducing::take() {
-    return std::make_shared<Peers>(comm_, memory_->all, std::move(memory_->endpoint));
+    return std::make_shared<Peers>(comm_, Acquaintance(memory_->all, rank_in(comm_), std::move(memory_->endpoint)));
 }
 
-Peers::Peers(MPI_Comm comm, const std::vector<Introduction>& all, std::optional<agent::Endpoint> endpoint)
-    : group_(comm), id_(identity_of(all)), world_(world_of(all, rank_in(comm))) {
+Acquaintance::Acquaintance(const std::vector<Introduction>& all, int my_rank, std::optional<agent::Endpoint> endpoint)
+    : id(identity_of(all)), world(world_of(all, my_rank)) {
+    if (world.native_reason.empty()) {
+        source = start_source(all, world, id, std::move(endpoint));
+    }
+}
+
+Peers::Peers(MPI_Comm comm, Acquaintance made) : group_(comm), id_(made.id), world_(std::move(made.world)) {
     if (is_verbose(1)) {
         say(1, extent_of(world_));
     }
     if (world_.native_reason.empty()) {
-        if (auto source = start_source(all, std::move(endpoint))) {
+        if (made.source) {
             const int here = world_.source_host[static_cast<std::size_t>(world_.my_host())];
-            lookout_ = std::make_shared<Lookout>(std::move(source), here, runtime().settings, world_.sockets);
+            lookout_ = std::make_shared<Lookout>(std::move(made.source), here, runtime().settings, world_.sockets);
         }
         if (is_verbose(3)) {
             say(3, "on host " + std::to_string(world_.my_host()) + ", " +
@@ -105,29 +143,6 @@ std::shared_ptr<Ledger> Peers::ledger_of(MPI_Comm comm) const {
         known = ledger = std::make_shared<Ledger>(whole ? opening_us : 0);
     }
     return ledger;
-}
-
-/// Null: nobody is to measure, or not on every host.
-std::shared_ptr<NetworkSource> Peers::start_source(const std::vector<Introduction>& all,
-                                                   std::optional<agent::Endpoint> endpoint) const {
-    const Settings& settings = runtime().settings;
-    if (world_.host_count() == 1) {
-        return settings.acts_on_one_host(world_.is_crowded(0)) ? std::make_shared<OneHost>() : nullptr;
-    }
-    if (!wants_agents(settings)) {
-        return nullptr;
-    }
-    if (world_.has_daemons) {
-        return std::make_shared<HostAgent>(agent::daemon_segment_name());
-    }
-    for (int host = 0; host < world_.host_count(); ++host) {
-        if (all[static_cast<std::size_t>(world_.leader_of(host))].has_agent == 0) {
-            return nullptr;
-        }
-    }
-    return world_.leads(world_.my_rank)
-               ? std::make_shared<HostAgent>(std::move(*endpoint), make_job(all, world_, settings, id_))
-               : std::make_shared<HostAgent>(agent::segment_name(id_, world_.my_host()));
 }
 
 // Consecutive slots, from a place that spreads different communicators over all of them.
@@ -370,6 +385,10 @@ void Job::begin(double init_ms) {
     auto* const made = new Job(init_ms);  // lives as long as the process: MPI may call back very late
     if (runtime().settings.waits_for_ranks()) {
         made->wait_in_init();
+    } else if (runtime().settings.enabled && may_publish()) {
+        Introduced mine = introduce_this_rank(made->my_rank_);
+        publish(mine.said);
+        made->endpoint_ = std::move(mine.endpoint);
     }
     made->begun_us_ = now_us();
     current_.store(made, std::memory_order_release);
@@ -432,6 +451,7 @@ void Job::stop_measuring() {
     for (const auto& peers : retired_->peers_) {
         peers->stop_measuring();
     }
+    retired_->told_.reset();
 }
 
 std::shared_ptr<Peers> Job::peers_of(MPI_Group group) {
@@ -447,6 +467,29 @@ std::shared_ptr<Twin> Job::twin_of(MPI_Group group) {
 bool Job::has_room_for_peers() {
     const std::lock_guard lock(mutex_);
     return peers_.size() < most_twins;
+}
+
+// The agents begin to measure while the program is still in its first call.
+void Job::ask_launcher() {
+    fetch_modex_ahead([this](const std::vector<Introduction>& all) {
+        Acquaintance made(all, my_rank_, std::move(endpoint_));
+        const std::lock_guard lock(mutex_);
+        told_ = std::move(made);
+    });
+}
+
+bool Job::meets_by_launcher() {
+    std::optional<Acquaintance> told;
+    {
+        const std::lock_guard lock(mutex_);
+        told.swap(told_);
+    }
+    if (told && !peers_of(Group(MPI_COMM_WORLD))) {
+        add(std::make_shared<Peers>(MPI_COMM_WORLD, std::move(*told)));
+        const std::lock_guard lock(mutex_);
+        cost_.by_launcher = true;
+    }
+    return may_be_told();
 }
 
 std::shared_ptr<Group> Job::begin_meeting(MPI_Comm comm) {
@@ -469,6 +512,9 @@ bool Job::has_room_for_twin() {
 
 void Job::add(std::shared_ptr<Peers> peers) {
     const std::lock_guard lock(mutex_);
+    std::erase_if(peers_, [&](const auto& each) {  // whom the launcher has not told to all of them
+        return each->world().rank_count() == peers->world().rank_count() && holds(each->group(), peers->group());
+    });
     peers_.push_back(std::move(peers));
     if (begun_us_ > 0 && cost_.introduced_ms == 0) {
         cost_.introduced_ms = (now_us() - begun_us_) / 1000;

@@ -29,10 +29,20 @@ namespace mutirao::mpi {
 // are those of a communicator of the program's, and told each other beside its calls; so no rank need ever know of
 // ranks that it does not compute with.
 
+/// What follows from how ranks introduced themselves, and what measures from then on. Made without MPI.
+struct Acquaintance {
+    /// `endpoint`: that this rank told them of.
+    Acquaintance(const std::vector<Introduction>& all, int my_rank, std::optional<agent::Endpoint> endpoint);
+
+    std::uint64_t id;
+    World world;
+    std::shared_ptr<NetworkSource> source;  ///< null: nobody is to measure, or not on every host
+};
+
 class Peers {
   public:
-    /// The ranks of `comm`, as they introduced themselves. `endpoint`: that this rank told them of.
-    Peers(MPI_Comm comm, const std::vector<Introduction>& all, std::optional<agent::Endpoint> endpoint);
+    /// The ranks of `comm`.
+    Peers(MPI_Comm comm, Acquaintance made);
     Peers(const Peers&) = delete;
     Peers& operator=(const Peers&) = delete;
 
@@ -48,9 +58,6 @@ class Peers {
     void stop_measuring() { lookout_.reset(); }
 
   private:
-    std::shared_ptr<NetworkSource> start_source(const std::vector<Introduction>& all,
-                                                std::optional<agent::Endpoint> endpoint) const;
-
     Group group_;
     std::uint64_t id_;
     World world_;
@@ -59,7 +66,7 @@ class Peers {
     mutable std::mutex ledgers_mutex_;
 };
 
-/// How they come to know each other.
+/// How they come to know each other by MPI.
 class Introducing {
   public:
     /// Collective over `comm`; does not block.
@@ -75,8 +82,6 @@ class Introducing {
         std::optional<agent::Endpoint> endpoint;
     };
 
-    /// What this rank says of itself; opens sockets for its agent.
-    Introduction introduce_this_rank();
     Pending tell_all(const Introduction& mine);
 
     MPI_Comm comm_;
@@ -205,6 +210,7 @@ struct StartCost {
     double twin_ms = 0;        ///< of MPI_Init or of calls: making private communicators
     double finalize_ms = 0;    ///< of MPI_Finalize
     double introduced_ms = 0;  ///< after MPI_Init returned: other ranks are known here; 0: never, or in it
+    bool by_launcher = false;  ///< they were told by it
 
     double sum_ms() const { return waited_ms + agreed_ms + twin_ms + finalize_ms; }
 };
@@ -236,6 +242,10 @@ class Job {
     std::shared_ptr<Peers> peers_of(MPI_Group group);
     std::shared_ptr<Twin> twin_of(MPI_Group group);
     bool has_room_for_peers();
+    /// The launcher is asked for all ranks of MPI_COMM_WORLD, once.
+    void ask_launcher();
+    /// They know each other from now on, if it has told of all; true: it has, or may do so soon.
+    bool meets_by_launcher();
     /// The ranks of `comm` are about to get to know each other: as long as that is held, smaller groups need not meet,
     /// too. Null: they themselves are part of such a one.
     std::shared_ptr<Group> begin_meeting(MPI_Comm comm);
@@ -274,6 +284,8 @@ class Job {
     double begun_us_ = 0;
 
     std::mutex mutex_;  ///< of what follows
+    std::optional<agent::Endpoint> endpoint_;  ///< that the launcher passes on
+    std::optional<Acquaintance> told_;         ///< by the launcher, of MPI_COMM_WORLD, until they are peers
     std::vector<std::shared_ptr<Peers>> peers_;
     std::vector<std::shared_ptr<Twin>> twins_;
     std::vector<std::weak_ptr<Group>> meetings_;
@@ -287,14 +299,5 @@ class Job {
     std::list<Adopted> adopted_;
     std::thread::id asking_;  ///< has taken some out meanwhile
 };
-
-// modex.cpp: Open MPI's processes learn each other's addresses (the modex) by PMIx, each when it first needs it, and wait
-// inside the call for the launcher's host and back: between sites a first broadcast takes seconds for that
-// (docs/results.md).
-
-/// Asks PMIx for the addresses of all ranks of MPI_COMM_WORLD that calls may need first, once, and waits for nothing:
-/// the MPI library then finds them in the process. All of them up to a size, beyond that those that trees and
-/// dissemination lead to. Nothing happens where PMIx is not the way, or the library needs no addresses of TCP.
-void fetch_modex_ahead();
 
 }  // namespace mutirao::mpi

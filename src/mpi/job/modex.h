@@ -1,0 +1,30 @@
+// The modex: what the processes of a job tell each other by whoever launched them, beside MPI. Those of Open MPI learn
+// each other's addresses so, by PMIx, each when it first needs it, and wait inside the call for the launcher's host and
+// back: between sites a first broadcast takes seconds for that (docs/results.md). All of this does nothing where PMIx is
+// not the way.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "mpi/base/world.h"
+
+namespace mutirao::mpi {
+
+/// Whether a launcher is there that passes on what is published; not where all ranks are on one host.
+bool may_publish();
+/// What this rank says of itself, for whoever asks: until then nothing leaves this host.
+void publish(const Introduction& mine);
+
+/// Called, by a thread that is not the program's, once all ranks have been heard; by rank.
+using Told = std::function<void(const std::vector<Introduction>&)>;
+
+/// Asks once for what the ranks of MPI_COMM_WORLD that calls may need first have published, and waits for nothing: the MPI
+/// library then finds their addresses in the process. All of them up to a size, beyond that those that trees and
+/// dissemination lead to. Who has published asks for introductions, too.
+void fetch_modex_ahead(Told when_all_told);
+
+/// All introductions have been asked for, not long ago.
+bool may_be_told();
+
+}  // namespace mutirao::mpi
