@@ -82,7 +82,8 @@ struct Modex {
     std::optional<Introduction> published;
     std::vector<Introduction> told;  ///< by rank
     std::vector<int> tries;          ///< by rank
-    std::atomic<int> untold{0};      ///< answers that have not come, or were none
+    std::atomic<int> untold{0};      ///< answers that have not come
+    std::atomic<bool> given_up{false};  ///< there will be none of a rank
     Told when_all_told;
     double asked_us = 0;
     std::atomic<bool> asked{false};  ///< all before holds from then on
@@ -122,6 +123,8 @@ void take_introduction(int status, PmixValue* value, void* about) {
         value->data.object.size != sizeof(Introduction)) {
         if (mine.tries[rank] < most_tries) {
             ask_for_introduction(rank);
+        } else {
+            mine.given_up = true;
         }
         return;
     }
@@ -135,18 +138,24 @@ void take_introduction(int status, PmixValue* value, void* about) {
     }
 }
 
+void ask_for_introduction_if_published(std::uint32_t rank) {
+    if (modex().published && all_are_asked_for()) {
+        ask_for_introduction(rank);
+    }
+}
+
 // The address first, which a call may be waiting for: what is there of a process comes all at once.
-void ask_the_others() {
+void ask_the_others(bool for_addresses) {
     Modex& mine = modex();
     PmixProcess other = mine.me;
     const auto ranks = static_cast<std::uint32_t>(mine.ranks);
     for (std::uint32_t ahead = 1; ahead < ranks; ++ahead) {
-        if (all_are_asked_for() || std::has_single_bit(ahead) || std::has_single_bit(ranks - ahead)) {
-            other.rank = (mine.me.rank + ahead) % ranks;
+        other.rank = (mine.me.rank + ahead) % ranks;
+        if (!for_addresses) {
+            ask_for_introduction_if_published(other.rank);
+        } else if (all_are_asked_for() || std::has_single_bit(ahead) || std::has_single_bit(ranks - ahead)) {
             pmix.get_nb(&other, address_key, nullptr, 0, [](int, PmixValue*, void* about) {
-                if (modex().published && all_are_asked_for()) {
-                    ask_for_introduction(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(about)));
-                }
+                ask_for_introduction_if_published(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(about)));
             }, reinterpret_cast<void*>(std::uintptr_t{other.rank}));
         }
     }
@@ -186,16 +195,13 @@ void fetch_modex_ahead(Told when_all_told) {
     mine.asked_us = now_us();
     mine.asked = true;
     static PmixInfo in_this_process{"pmix.optional", 0, {pmix_bool, {true}}};
-    pmix.get_nb(&mine.me, address_key, &in_this_process, 1, [](int status, PmixValue*, void*) {
-        if (status == 0) {
-            ask_the_others();
-        }
-    }, nullptr);
+    pmix.get_nb(&mine.me, address_key, &in_this_process, 1,
+                [](int status, PmixValue*, void*) { ask_the_others(status == 0); }, nullptr);
 }
 
 bool may_be_told() {
     const Modex& mine = modex();
-    return mine.asked && mine.published && all_are_asked_for() && now_us() - mine.asked_us < most_wait_us;
+    return mine.asked && mine.published && all_are_asked_for() && !mine.given_up && now_us() - mine.asked_us < most_wait_us;
 }
 
 }  // namespace mutirao::mpi
