@@ -15,6 +15,8 @@ from slurm import slurm_cluster, why_not
 
 NODES = 4
 RANKS = 8
+# Of a program that is taken on: calls enough, of an algorithm that always pays.
+SETTINGS, WORDS = "--set allreduce=recursive_doubling", "allreduce --repeat 150"
 MUTIRAO = ROOT / "mutirao"
 # Debian's MPICH 4.0 never leaves MPI_Finalize on several hosts, without Slurm and without mutirao, too.
 MPIS = [mpi for mpi in found_mpis() if mpi.built and mpi.name != "mpich-4"]
@@ -68,11 +70,13 @@ def test_all_ranks_of_a_job_are_served(slurm, mpi, started):
     """And rank 0 alone tells."""
     report = slurm.folder / "report.json"
     report.unlink(missing_ok=True)
-    program = f"{mpi.program('collective')} broadcast --settle-calls 20"
-    said = slurm.batch(*started(mpi, f"--set explain=on --set report={report}", program), **mpi.environment())
+    said = slurm.batch(*started(mpi, f"{SETTINGS} --set explain=on --set report={report}",
+                                f"{mpi.program('collective')} {WORDS}"), **mpi.environment())
     assert said.count("; its start took ") == 1, said
-    world = json.loads(report.read_text())["communicators"][0]
+    told = json.loads(report.read_text())
+    world = told["communicators"][0]
     assert (world["ranks"], world["hosts"], world["state"]) == (RANKS, NODES, "mutirao")
+    assert told["start"]["by_launcher"] == is_open_mpi(mpi.known.style)
 
 
 def processes_of(job):
@@ -106,7 +110,8 @@ def left_on(slurm):
 @each_way
 def test_a_cancelled_job_leaves_nothing_that_runs(slurm, mpi, started):
     """What its agents had in shared memory, nobody holds: the next job removes it."""
-    slurm.batch(*by_run(mpi, "", f"{mpi.program('collective')} barrier"))
+    short = by_run(mpi, SETTINGS, f"{mpi.program('collective')} {WORDS}")
+    slurm.batch(*short)
     before = left_on(slurm)
     endless = f"{mpi.program('collective')} broadcast --settle-calls 1000000000"
     job = slurm.submit(*started(mpi, "", endless), **mpi.environment())
@@ -118,7 +123,7 @@ def test_a_cancelled_job_leaves_nothing_that_runs(slurm, mpi, started):
     slurm.wait(job)
     wait_until(lambda: not processes_of(job))
     assert [ports for _, ports in left_on(slurm)] == [ports for _, ports in before]
-    slurm.batch(*by_run(mpi, "", f"{mpi.program('collective')} barrier"))
+    slurm.batch(*short)
     assert left_on(slurm) == before and not any(segments for segments, _ in before)
 
 
@@ -146,9 +151,8 @@ def test_tasks_of_an_array_keep_their_reports_apart(slurm, mpi):
 @pytest.mark.on_any_mpi
 def test_a_login_host_learns_what_ran_on_the_nodes(slurm, mpi):
     """Which have temporary folders of their own."""
-    program = [mpi.program("collective"), "broadcast"]
-    slurm.call("salloc", f"--nodes={NODES}", f"--ntasks={RANKS}", MUTIRAO, "run", "--mpi", mpi.name, *program,
-               TMPDIR="/dev/shm")
+    slurm.call("salloc", f"--nodes={NODES}", f"--ntasks={RANKS}", MUTIRAO, "run", "--mpi", mpi.name, *SETTINGS.split(),
+               mpi.program("collective"), *WORDS.split(), TMPDIR="/dev/shm")
     assert f"{RANKS} ranks on {NODES} hosts" in slurm.call(MUTIRAO, "explain")
 
 

@@ -335,7 +335,7 @@ bool Communicator::tell_or_hear(bool yes, int root) {
 void Communicator::vote() {
     const Group group(comm_);
     Vote::Opinion mine;
-    mine.say(Vote::waits_for_launcher, record_->ranks == size_of(MPI_COMM_WORLD) && job_.meets_by_launcher());
+    mine.say(Vote::waits_for_launcher, job_.meets_by_launcher());
     mine.peers = job_.peers_of(group);
     mine.twin = job_.twin_of(group);
     if (mine.peers) {

@@ -107,7 +107,7 @@ class Vote {
         /// yet what pays.
         calls_last = 128,
         tells_in_time = 256,  ///< what is announced in a call is known everywhere in the next one
-        waits_for_launcher = 512,  ///< it may soon know of all ranks of MPI_COMM_WORLD, which these are, by the launcher
+        waits_for_launcher = 512,  ///< it may soon know of all ranks of MPI_COMM_WORLD by the launcher
     };
 
     /// What one rank says of itself, beside what follows from its peers, its twin and the settings.
