@@ -1,10 +1,9 @@
-"""The map of the six sites, and broadcasts as trees: SVG coloured by the page's style sheet."""
+"""The map of the six sites: SVG coloured by the page's style sheet."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from html import escape
 
 from mutirao.explain.site_map import circle
+from mutirao.pages.svg import shape, text
 
 # Outlines drawn by hand, as (longitude, latitude): to recognise, not to navigate.
 _LAND = (
@@ -45,8 +44,6 @@ _PLACES = {"S0": (-45, -25), "S3": (-55, -14), "S5": (-37, -5), "S1": (-75, 42),
 _COUNTRIES = {"Brazil": ("S0", "S3", "S5"), "USA": ("S1", "S4"), "China": ("S2",)}
 _COUNTRY_LABELS = {"Brazil": (-64, -21), "USA": (-108, 44), "China": (104, 26)}
 _WEST, _NORTH, _SCALE = -132.0, 64.0, 3.5
-_Node = tuple[int, ...]  # hosts that are drawn as one
-_COLUMN, _LEVEL, _LEAST_WIDTH = 42, 66, 320
 
 
 def world_map(network: dict) -> str:
@@ -54,19 +51,17 @@ def world_map(network: dict) -> str:
     sites, trips = network["sites"], network["round_trip_ms"]
     chosen = {frozenset(link) for link in network["spanning_tree"]}
     parts = ['<svg class="map world" viewBox="0 0 990 376" role="img">']
-    parts += [f'<polygon class="land" points="{_polygon(outline)}"/>' for outline in _LAND]
-    for country, place in _COUNTRY_LABELS.items():
-        parts.append('<text class="country" x="{:.0f}" y="{:.0f}">'.format(*_project(*place))
-                     + f"{country}</text>")
+    parts += [shape("polygon", "land", points=_polygon(outline)) for outline in _LAND]
+    parts += [text("country", *_project(*place), country) for country, place in _COUNTRY_LABELS.items()]
     links = [(a, b) for a in range(len(sites)) for b in range(a)]
     labels = []
     for a, b in sorted(links, key=lambda link: frozenset(link) in chosen):
         in_tree = frozenset((a, b)) in chosen
         path, (x, y) = _arc(_place(sites[a]), _place(sites[b]))
-        parts.append(f'<path class="{"link tree" if in_tree else "link"}" d="{path}"><title>'
-                     f"{sites[a]} to {sites[b]}: {trips[a][b]:g} ms</title></path>")
+        parts.append(shape("path", "link tree" if in_tree else "link",
+                           f"{sites[a]} to {sites[b]}: {trips[a][b]:g} ms", d=path))
         if in_tree:
-            labels.append(f'<text class="on-map" x="{x:.0f}" y="{y:.0f}">{trips[a][b]:g} ms</text>')
+            labels.append(text("on-map", x, y, f"{trips[a][b]:g} ms"))
     for number, site in enumerate(sites):
         x, y = _place(site)
         hosts = [host for host, its in enumerate(network["site_of"]) if its == number]
@@ -98,110 +93,3 @@ def _arc(a: tuple[float, float], b: tuple[float, float]) -> tuple[str, tuple[flo
     beside = 12 - 28 * to_left
     return (f"M{ax:.0f} {ay:.0f}Q{x:.0f} {y:.0f} {bx:.0f} {by:.0f}",
             ((ax + 2 * x + bx) / 4 + beside * to_left, (ay + 2 * y + by) / 4 + beside * down + 4))
-
-
-def tree(network: dict, root: int, messages: Sequence) -> str:
-    """A broadcast's messages as a tree from its root; between sites they show their arrival. Hosts of a
-    site to which one host sends, and that send no further, are drawn as one."""
-    children: dict[int, list[int]] = {}
-    arrival = {root: 0.0}
-    for sender, receiver, arrive_ms in messages:
-        children.setdefault(sender, []).append(receiver)
-        arrival[receiver] = arrive_ms
-    site_of = network["site_of"]
-    below = {(sender,): _together(sender, receivers, children, site_of)
-             for sender, receivers in children.items()}
-    places = _layout(below, (root,))
-    columns = max(x for x, _ in places.values()) + 1
-    width = max(_COLUMN * columns, _LEAST_WIDTH)
-    height = 40 + _LEVEL * max(depth for _, depth in places.values())
-
-    def at(node: _Node) -> tuple[float, float]:
-        x, depth = places[node]
-        return (x + 0.5) * width / columns, 18 + _LEVEL * depth
-
-    parts = [f'<svg class="shape" viewBox="0 0 {width:.0f} {height}" role="img"'
-             f' style="max-width:{1.2 * width:.0f}px">']
-    labels = []
-    for node in places:
-        labels += _arrivals(node, below.get(node, ()), at, arrival, site_of)
-        parts += [_edge(at(node), at(child), site_of[child[0]], site_of[node[0]])
-                  for child in below.get(node, ())]
-    for node in places:
-        site = site_of[node[0]]
-        what = (f"{_named(node)} in {network['sites'][site]}: has it after"
-                f" {max(arrival[host] for host in node):.1f} ms")
-        parts.append(_hosts(site, *at(node), node, what))
-    return "\n".join([*parts, *labels, "</svg>"])
-
-
-def _together(sender: int, receivers: Sequence[int], children: dict[int, list[int]],
-              site_of: Sequence[int]) -> list[_Node]:
-    """Its own site first; of a site those that send on, then the others."""
-    leaves: dict[int, list[int]] = {}
-    for host in sorted(receivers):
-        if host not in children:
-            leaves.setdefault(site_of[host], []).append(host)
-    nodes = [(host,) for host in receivers if host in children] + [tuple(each) for each in leaves.values()]
-    return sorted(nodes, key=lambda node: (site_of[node[0]] != site_of[sender], site_of[node[0]], node))
-
-
-def _edge(begin: tuple[float, float], end: tuple[float, float], site: int, from_site: int) -> str:
-    (x, y), (to_x, to_y) = begin, end
-    style = f"far s{site}" if site != from_site else "near"
-    return (f'<path class="{style}" d="M{x:.0f} {y:.0f}C{x:.0f} {y + 36:.0f}'
-            f' {to_x:.0f} {to_y - 40:.0f} {to_x:.0f} {to_y:.0f}"/>')
-
-
-def _arrivals(node: _Node, children: Sequence[_Node], at: Callable[[_Node], tuple[float, float]],
-              arrival: dict[int, float], site_of: Sequence[int]) -> Iterator[str]:
-    """One for each other site to which it sends."""
-    parted: dict[int, list[_Node]] = {}
-    for child in children:
-        if site_of[child[0]] != site_of[node[0]]:
-            parted.setdefault(site_of[child[0]], []).append(child)
-    for together in parted.values():
-        ends = [at(child) for child in together]
-        first_ms = min(arrival[child[0]] for child in together)
-        yield (f'<text class="arrives" x="{sum(x for x, _ in ends) / len(ends):.0f}"'
-               f' y="{ends[0][1] - 17:.0f}">{first_ms:.0f} ms</text>')
-
-
-def _hosts(site: int, x: float, y: float, node: _Node, what: str) -> str:
-    if len(node) == 1:
-        return circle(site, x, y, 11, node[0], what)
-    text = _numbers(node)
-    width = 14 + 6.2 * len(text)
-    return (f'<rect class="site s{site}" x="{x - width / 2:.1f}" y="{y - 11:.0f}" width="{width:.1f}"'
-            f' height="22" rx="11"><title>{escape(what)}</title></rect>'
-            f'<text class="in-site" x="{x:.0f}" y="{y + 4:.0f}">{text}</text>')
-
-
-def _numbers(node: _Node) -> str:
-    if node[-1] - node[0] == len(node) - 1 and len(node) > 2:
-        return f"{node[0]}–{node[-1]}"
-    return ",".join(map(str, node))
-
-
-def _named(node: _Node) -> str:
-    return f"host{'s' * (len(node) > 1)} {_numbers(node)}"
-
-
-def _layout(below: dict[_Node, list[_Node]], root: _Node) -> dict[_Node, tuple[float, int]]:
-    """(column, depth): leaves side by side, parents in the middle of their children."""
-    places: dict[_Node, tuple[float, int]] = {}
-    used = 0
-
-    def place(node: _Node, depth: int) -> float:
-        nonlocal used
-        columns = [place(child, depth + 1) for child in below.get(node, ())]
-        if columns:
-            x = (columns[0] + columns[-1]) / 2
-        else:
-            x = float(used)
-            used += 1
-        places[node] = (x, depth)
-        return x
-
-    place(root, 0)
-    return places

@@ -41,7 +41,7 @@ def document(result: dict) -> Document:
         Section("Beside the return time", [Beside(_tables(result)), Lines(_overhead_lines(result))]),
         _image(result["image"], plan["points"]),
         beside_paper(CITATION, [ACROSS_A_LAB if result["network"] else ON_THIS_MACHINE, *DIFFERENCES])],
-        [_raw(result)], _tiles(result),
+        _tiles(result),
         [_place(result), f"medians of {counted(plan['repeat'], 'run')}",
          f"at most {plan['iterations']} iterations a point"],
         _commands(result), _remarks(result), base64.b64decode(result["image"]["png_base64"]))
@@ -182,10 +182,3 @@ def _image(image: dict, points: int) -> Section:
         soft(f"The same bytes from every run; SHA-256 of the points: {image['sha256']}"),
         f'<img src="data:image/png;base64,{image["png_base64"]}" alt="The Mandelbrot set" width="{points}"'
         f' height="{points}" style="max-width: 100%; height: auto">'])
-
-
-def _raw(result: dict) -> Table:
-    return Table("", ("interface", "workers", "bytes", "return, s", "launching, s", "computing, s"), [
-        (transport["title"], cell["workers"], cell["message_bytes"], *(
-            ", ".join(f"{value:g}" for value in cell[key]) for key in ("return_s", "launch_s", "computed_s")))
-        for transport in result["transports"] for cell in transport["cells"]])
