@@ -133,20 +133,13 @@ def describe_network(network: HostNetwork) -> dict:
     """As the paper's Table 1: between the sites, and who is in them."""
     firsts = [network.hosts_of(site)[0] for site in network.site_names]
     return {"name": network.name, "source": network.source, "tcp": "plain",
-            "spanning_tree": _links_between_sites(network),
+            "spanning_tree": [[edge["parent"], edge["child"]] for edge in core_tool.tree(network, "mst", ROOT)["edges"]],
+            "latency_us": network.latency_us,
             "site_of": [network.site_names.index(site) for site in network.sites],
             "sites": network.site_names,
             "round_trip_ms": [[network.round_trip_us(a, b) / 1000 if a != b else 0.0
                                for b in firsts] for a in firsts],
             "bound_ms": {str(root): network.bound_from(root) / 1000 for root in firsts}}
-
-
-def _links_between_sites(network: HostNetwork) -> list[list[int]]:
-    """Of the minimum spanning tree, as pairs of site numbers."""
-    numbers = [network.site_names.index(site) for site in network.sites]
-    edges = core_tool.tree(network, "mst", ROOT)["edges"]
-    return [[numbers[edge["parent"]], numbers[edge["child"]]] for edge in edges
-            if numbers[edge["parent"]] != numbers[edge["child"]]]
 
 
 def shapes(network: HostNetwork, arms: Sequence[dict]) -> list[dict]:

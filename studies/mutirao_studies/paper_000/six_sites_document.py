@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from mutirao.base.tables import Table
 from mutirao.base.units import counted, duration
 from mutirao.catalogue.schedule_picture import picture
+from mutirao.explain.site_map import site_map
 from mutirao.pages.html import details, legend, soft, wide_table
 from mutirao_studies.chart import Bar, Group, bar_chart, bar_of
 from mutirao_studies.document import Beside, Document, Lines, Section, beside_paper
-from mutirao_studies.paper_000.drawing import world_map
 from mutirao_studies.paper_000.paper_000 import CITATION, DIFFERENCES, FIGURE_4_S, TABLE_2_S
 
 # Classes of the style sheet. Hues are for sites, so bars are grey, but for mutirao's own choice; what is spent before
@@ -110,12 +110,13 @@ def _site_name(result: dict, root: int) -> str:
 
 def _one_broadcast(result: dict) -> list[Section]:
     network = result["network"]
+    hosts = {"sites": network["site_of"], "latency_us": network["latency_us"]}
     return [
         Section("The network", [
-            "<p>Round trips between six sites of four hosts each, from pings to universities. The thick links are the"
-            " minimum spanning tree that the hosts find among themselves.</p>"
-            f"<figure>{world_map(network)}<figcaption>The source of the round trips names the countries; where in them"
-            " the sites are is made up.</figcaption></figure>", _latencies(network)]),
+            "<p>Six sites of four hosts each in Brazil (0, 3 and 5), the United States (1 and 4) and China (2). The thick"
+            " links are the minimum spanning tree that the hosts find among themselves, with one-way latencies; below are"
+            " the round trips, from pings to universities.</p>",
+            f"<figure>{site_map(hosts, network['spanning_tree'])}</figure>", _latencies(network)]),
         Section("One broadcast, until the last host has it", [
             "<p>From one host of each of these sites. The dashed line is the physical bound: the time in which the news"
             " can travel the shortest way to the farthest host, which no algorithm can beat.</p>",
@@ -129,7 +130,7 @@ def _one_broadcast(result: dict) -> list[Section]:
 
 
 def _latencies(network: dict) -> str:
-    in_tree = {frozenset(link) for link in network["spanning_tree"]}
+    in_tree = {frozenset(network["site_of"][host] for host in link) for link in network["spanning_tree"]}
 
     def cell(a: int, b: int, value: float) -> tuple[str]:
         style = "tree" if frozenset((a, b)) in in_tree else ""
