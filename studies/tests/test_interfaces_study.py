@@ -119,7 +119,7 @@ def test_a_worker_killed_from_outside(image):
     wait_until(lambda: all(processor_ticks_of(worker) >= 3 for worker in workers))  # they compute
     os.kill(int(workers[0]), signal.SIGKILL)
     said, _ = process.communicate(timeout=SECONDS)
-    assert process.returncode == 0 and '"gone": 1' in said
+    assert process.returncode == 0 and '"gone":1' in said
     assert interfaces.points_of_pgm(image.read_bytes()).count(0) > 100
     wait_until(lambda: not any(os.path.exists(f"/proc/{worker}") for worker in workers))
 
