@@ -30,7 +30,7 @@ class MaintainedTree {
     bool equals_kruskals() const;
 
   private:
-    maintenance::Round next_round(const Network& announced, int inside) const;
+    maintenance::Round next_round(const Network& announced, const HostSet& hosts) const;
 
     Network base_;  ///< as of the last round
     EdgeList tree_;
