@@ -223,15 +223,15 @@ bool MaintainedTree::equals_kruskals() const {
     return tree_ == edges;
 }
 
-int Track::use(std::optional<Tree> tree) {
-    if (!tree) return 0;
+int Track::use(std::optional<Tree> next) {
+    if (!next) return 0;
     int exchanged = 0;  // hosts with another parent
-    for (std::size_t host = 0; tree_ && host < tree->parent.size(); ++host) {
-        exchanged += tree_->parent[host] != tree->parent[host] ? 1 : 0;
+    for (std::size_t host = 0; tree && host < next->parent.size(); ++host) {
+        exchanged += tree->parent[host] != next->parent[host] ? 1 : 0;
     }
-    tree_ = std::move(tree);
-    switches_ += exchanged > 0 ? 1 : 0;
-    exchanged_links_ += exchanged;
+    tree = std::move(next);
+    switches += exchanged > 0 ? 1 : 0;
+    exchanged_links += exchanged;
     return exchanged;
 }
 
@@ -255,7 +255,7 @@ class Family {
         std::array<int, uses.size()> exchanged{};
     };
 
-    const std::optional<Tree>& tree(Use use) const { return tracks_[use].tree(); }
+    const std::optional<Tree>& tree(Use use) const { return tracks_[use].tree; }
 
     Slice advance(std::optional<Tree> adapted, std::optional<Tree> made_anew, const Network& actual,
                   std::size_t length_bytes, double bound_us) {
@@ -277,8 +277,8 @@ class Family {
             json.key(names_of_uses[use])
                 .begin_object()
                 .member("near_bound", near_bound_[use])
-                .member("switches", tracks_[use].switches())
-                .member("exchanged_links", tracks_[use].exchanged_links())
+                .member("switches", tracks_[use].switches)
+                .member("exchanged_links", tracks_[use].exchanged_links)
                 .end_object();
         }
         json.end_object();
