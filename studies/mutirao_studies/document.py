@@ -37,14 +37,8 @@ class Statements(NamedTuple):
     rows: Sequence[Sequence[str]]
 
 
-class Beside(NamedTuple):
-    """Parts that stand side by side where a page is wide enough."""
-
-    parts: Sequence["Part"]
-
-
 Html = str  # for the page alone: charts, and what is said of them
-Part = Table | Lines | Statements | Beside | Html
+Part = Table | Lines | Statements | Html
 
 
 @dataclass(frozen=True)
@@ -120,8 +114,6 @@ def _texts(parts: Sequence[Part]) -> Iterator[str]:
         elif isinstance(part, Statements):
             yield _wrapped(" ".join([first, *(f"{column[0].upper()}{column[1:]}: {cell}." for column, cell in zip(
                 part.columns[1:], more, strict=True) if cell)]) for first, *more in part.rows)
-        elif isinstance(part, Beside):
-            yield from _texts(part.parts)
 
 
 def _wrapped(lines: Iterable[str]) -> str:
@@ -152,8 +144,6 @@ def _html(part: Part) -> Html:
         return listed(part.lines)
     if isinstance(part, Statements):
         return f'<div class="prose">{wide_table(part.columns, part.rows)}</div>'
-    if isinstance(part, Beside):
-        return f'<div class="beside">{"".join(f"<div>{_html(each)}</div>" for each in part.parts)}</div>'
     return part
 
 

@@ -8,8 +8,9 @@ from html import escape
 from mutirao.base.tables import Table
 from mutirao.catalogue.schedule_picture import picture
 from mutirao.pages.html import details, listed, soft
+from mutirao_studies.account import command_of
 from mutirao_studies.chart import Bar, Group, bar_chart
-from mutirao_studies.document import Beside, Document, Lines, Section, beside_paper
+from mutirao_studies.document import Document, Lines, Section, beside_paper
 from mutirao_studies.line_chart import NUMBERS, Line, Point, line_chart
 from mutirao_studies.paper_000.paper_000 import CITATION, COLUMN_TITLES, COLUMNS, DYNAMIC_DIFFERENCES, FIGURES
 
@@ -75,10 +76,9 @@ def _figure(result: dict, figure: dict) -> Section:
              " acknowledgement of the first."),
         by_broadcast(figure), "<h3>The whole program</h3>",
         soft("Seconds, as the paper splits them."), bar_chart(_columns(figure)),
-        Beside([Table(title, ("seconds", *COLUMNS), figure_rows(figure)),
-                *([Table(f"Figure {figure['number']}: what can be compared",
-                         ("the broadcasts, and what adapting takes", "paper", "here"), compared)]
-                  if compared else [])])])
+        Table(title, ("seconds", *COLUMNS), figure_rows(figure)),
+        *([Table(f"Figure {figure['number']}: what can be compared",
+                 ("the broadcasts, and what adapting takes", "paper", "here"), compared)] if compared else [])])
 
 
 def _trees(result: dict, figure: dict) -> Sequence[str]:
@@ -109,10 +109,8 @@ def _columns(figure: dict) -> list[Group]:
 
 
 def _commands(result: dict) -> str:
-    quick = " --quick" if result["quick"] else ""
-    return "\n".join([f"./mutirao study {result['study']} --mpi {result['mpis'][0]}{quick}",
-                      f"./mutirao study reaction --mpi {result['mpis'][0]}",
-                      f"./mutirao study overhead --mpi {result['mpis'][0]}"])
+    [mpi] = result["mpis"]
+    return "\n".join([command_of(result), *(f"./mutirao study {study} --mpi {mpi}" for study in ("reaction", "overhead"))])
 
 
 def by_broadcast(figure: dict) -> str:

@@ -7,8 +7,9 @@ from mutirao.base.units import counted, duration
 from mutirao.catalogue.schedule_picture import picture
 from mutirao.explain.site_map import site_map
 from mutirao.pages.html import details, legend, soft, wide_table
+from mutirao_studies.account import command_of
 from mutirao_studies.chart import Bar, Group, bar_chart, bar_of
-from mutirao_studies.document import Beside, Document, Lines, Section, beside_paper
+from mutirao_studies.document import Document, Lines, Section, beside_paper
 from mutirao_studies.paper_000.paper_000 import CITATION, DIFFERENCES, FIGURE_4_S, TABLE_2_S
 
 # Classes of the style sheet. Hues are for sites, so bars are grey, but for mutirao's own choice; what is spent before
@@ -62,9 +63,8 @@ def remarks(result: dict) -> list[str]:
 
 def _commands(result: dict) -> str:
     names, root, name = result["mpis"], result["root"], result["network"]["name"]
-    study = f"./mutirao study {result['study']}" + (" --quick" if result["quick"] else "")
     return "\n".join([
-        f"{study} --mpi {','.join(names)}",
+        command_of(result),
         *(["./mutirao study six-sites"] if result["study"] != "six-sites" else []), "",
         f"./mutirao bench broadcast --lab {name} --roots sites --only all --repeat 3",
         f"./mutirao bench broadcast --lab {name} --roots {root} --tcp tuned --bytes 24,64KiB,1MiB",
@@ -191,13 +191,13 @@ def _beside_paper(result: dict) -> Section:
     rows = figure_4_rows(result)
     return beside_paper(
         f"{CITATION}: the same sites, on 24 machines of one network.", DIFFERENCES,
-        Beside([Table("The paper's Figure 4, in seconds. Both: there the whole application, here what the start takes"
-                      " longer, and broadcasts. AGM: the minimum spanning tree",
-                      ["", "broadcasts", "building", "both", "broadcasting"],
-                      [[who, count, *(f"{seconds:.2f}" for seconds in times)] for who, count, *times in rows]),
-                Table("What can be compared: the time of the first beside that of the second; for Table 2 that is the"
-                      " whole application, for Figure 4 the broadcasts in it",
-                      ["", "source", "broadcasts", "paper", "here"], comparisons(result))]))
+        Table("The paper's Figure 4, in seconds. Both: there the whole application, here what the start takes"
+              " longer, and broadcasts. AGM: the minimum spanning tree",
+              ["", "broadcasts", "building", "both", "broadcasting"],
+              [[who, count, *(f"{seconds:.2f}" for seconds in times)] for who, count, *times in rows]),
+        Table("What can be compared: the time of the first beside that of the second; for Table 2 that is the"
+              " whole application, for Figure 4 the broadcasts in it",
+              ["", "source", "broadcasts", "paper", "here"], comparisons(result)))
 
 
 def figure_4_rows(result: dict) -> list[tuple]:

@@ -9,7 +9,7 @@ from mutirao.base.units import counted
 from mutirao.pages.html import soft
 from mutirao_studies.account import command_of
 from mutirao_studies.chart import Bar, Group, bar_chart, bar_of
-from mutirao_studies.document import Beside, Document, Lines, Section, Statements, beside_paper
+from mutirao_studies.document import Document, Lines, Section, Statements, beside_paper
 from mutirao_studies.paper_002.interfaces_statements import verdicts
 from mutirao_studies.paper_002.paper_002 import (
     ACROSS_A_LAB,
@@ -38,7 +38,7 @@ def document(result: dict) -> Document:
             "<p>Checked with medians of return times; MPI is LAM/MPI as in the paper, where it is there.</p>",
             Statements(("statement", "holds here", "measured"),
                        [(f"{each.source}: {each.statement}", each.holds, each.here) for each in verdicts(result)])]),
-        Section("Beside the return time", [Beside(_tables(result)), Lines(_overhead_lines(result))]),
+        Section("Beside the return time", [*_tables(result), Lines(_overhead_lines(result))]),
         _image(result["image"], plan["points"]),
         beside_paper(CITATION, [ACROSS_A_LAB if result["network"] else ON_THIS_MACHINE, *DIFFERENCES])],
         _tiles(result),

@@ -9,7 +9,7 @@ from mutirao.base.units import rate, size
 from mutirao.measure.intervals import Ratio
 from mutirao.pages.html import legend, soft
 from mutirao_studies.account import command_of
-from mutirao_studies.document import Beside, Document, Lines, Section, beside_paper
+from mutirao_studies.document import Document, Lines, Section, beside_paper
 from mutirao_studies.line_chart import Line, Point, line_chart
 from mutirao_studies.paper_003.paper_003 import CITATION, CLAIMS, DIFFERENCES, FIRST, SET_UP, Claim
 from mutirao_studies.paper_003.ping_pong_causes import CABLE, ONE_HOST
@@ -80,8 +80,8 @@ def _situation(result: dict, situation: dict) -> Section:
         rows.append([way["title"], *(_microseconds(by_size[length]) for length in sizes)])
     return Section(situation["title"][0].upper() + situation["title"][1:], [
         f'<div class="pair">{charts}</div>', legend(_STYLES),
-        Beside([Table(f"{situation['title']}: {_how_many(result)}, halved", ["us, one way", *map(size, sizes)], rows),
-                *_ratio_tables(situation)])])
+        Table(f"{situation['title']}: {_how_many(result)}, halved", ["us, one way", *map(size, sizes)], rows),
+        *_ratio_tables(situation)])
 
 
 def _chart(situation: dict, mpi: str) -> str:
