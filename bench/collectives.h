@@ -13,6 +13,9 @@
 /* What a rank hands over, or gets. */
 enum part { nothing, message, block_per_rank };
 
+/* Whose operands a rank gets combined. */
+enum reduction { no_reduction, of_all, up_to_mine, before_mine };
+
 struct call {
     const struct collective* collective;
     int length;
@@ -37,10 +40,8 @@ struct collective {
     enum part gives, gets;
     int rooted;
     int from_root; /* the root alone gives anything */
-    int reduces;
+    enum reduction reduces;
     void (*run)(const struct call* call);
-    /* Fills call->expected; returns of how many blocks, which is none where nothing is to arrive. */
-    int (*expect)(const struct call* call);
 };
 
 static int in_blocks(const struct collective* collective) {
@@ -103,23 +104,32 @@ static int expect_of_each(const struct call* call, int block) {
     return size;
 }
 
+/* Fills call->expected; returns of how many blocks, which is none where nothing is to arrive. */
+static int expect(const struct call* call) {
+    const struct collective* const collective = call->collective;
+    const int block = collective->gives == block_per_rank ? rank : 0;
+    if (collective->from_root) {
+        fill_block(call, call->expected, call->root, block);
+        return 1;
+    }
+    if (collective->gets == nothing || (collective->rooted && rank != call->root)) {
+        return 0;
+    }
+    switch (collective->reduces) {
+        case of_all: return expect_combined(call, size, block);
+        case up_to_mine: return expect_combined(call, rank + 1, block);
+        case before_mine: return expect_combined(call, rank, block);
+        default: return expect_of_each(call, block);
+    }
+}
+
 static void run_barrier(const struct call* call) {
     (void)call;
     functions->Barrier(MPI_COMM_WORLD);
 }
 
-static int expect_nothing(const struct call* call) {
-    (void)call;
-    return 0;
-}
-
 static void run_broadcast(const struct call* call) {
     functions->Bcast(call->output, call->count, call->type, call->root, MPI_COMM_WORLD);
-}
-
-static int expect_the_roots(const struct call* call) {
-    fill_block(call, call->expected, call->root, 0);
-    return 1;
 }
 
 static void run_gather(const struct call* call) {
@@ -132,10 +142,6 @@ static void run_gatherv(const struct call* call) {
                 call->type, call->root, MPI_COMM_WORLD);
 }
 
-static int expect_each_at_root(const struct call* call) {
-    return rank == call->root ? expect_of_each(call, 0) : 0;
-}
-
 static void run_scatter(const struct call* call) {
     functions->Scatter(call->input, call->count, call->type, call->output, call->count, call->type,
                 call->root, MPI_COMM_WORLD);
@@ -146,11 +152,6 @@ static void run_scatterv(const struct call* call) {
                  call->type, call->root, MPI_COMM_WORLD);
 }
 
-static int expect_mine_of_the_roots(const struct call* call) {
-    fill_block(call, call->expected, call->root, rank);
-    return 1;
-}
-
 static void run_allgather(const struct call* call) {
     functions->Allgather(call->input, call->count, call->type, call->output, call->count, call->type,
                   MPI_COMM_WORLD);
@@ -159,10 +160,6 @@ static void run_allgather(const struct call* call) {
 static void run_allgatherv(const struct call* call) {
     functions->Allgatherv(call->input, call->count, call->type, call->output, call->counts, call->places,
                    call->type, MPI_COMM_WORLD);
-}
-
-static int expect_each(const struct call* call) {
-    return expect_of_each(call, 0);
 }
 
 static void run_alltoall(const struct call* call) {
@@ -180,25 +177,13 @@ static void run_alltoallw(const struct call* call) {
                   call->counts, call->offsets, call->types, MPI_COMM_WORLD);
 }
 
-static int expect_mine_of_each(const struct call* call) {
-    return expect_of_each(call, rank);
-}
-
 static void run_reduce(const struct call* call) {
     functions->Reduce(call->input, call->output, call->count, call->type, call->op, call->root,
                MPI_COMM_WORLD);
 }
 
-static int expect_all_at_root(const struct call* call) {
-    return rank == call->root ? expect_combined(call, size, 0) : 0;
-}
-
 static void run_allreduce(const struct call* call) {
     functions->Allreduce(call->input, call->output, call->count, call->type, call->op, MPI_COMM_WORLD);
-}
-
-static int expect_all(const struct call* call) {
-    return expect_combined(call, size, 0);
 }
 
 static void run_reduce_scatter_block(const struct call* call) {
@@ -211,45 +196,32 @@ static void run_reduce_scatter(const struct call* call) {
                        MPI_COMM_WORLD);
 }
 
-static int expect_mine_of_all(const struct call* call) {
-    return expect_combined(call, size, rank);
-}
-
 static void run_scan(const struct call* call) {
     functions->Scan(call->input, call->output, call->count, call->type, call->op, MPI_COMM_WORLD);
-}
-
-static int expect_up_to_mine(const struct call* call) {
-    return expect_combined(call, rank + 1, 0);
 }
 
 static void run_exscan(const struct call* call) {
     functions->Exscan(call->input, call->output, call->count, call->type, call->op, MPI_COMM_WORLD);
 }
 
-static int expect_before_mine(const struct call* call) {
-    return expect_combined(call, rank, 0);
-}
-
 static const struct collective collectives[] = {
-    {"barrier", nothing, nothing, 0, 0, 0, run_barrier, expect_nothing},
-    {"broadcast", message, message, 1, 1, 0, run_broadcast, expect_the_roots},
-    {"gather", message, block_per_rank, 1, 0, 0, run_gather, expect_each_at_root},
-    {"scatter", block_per_rank, message, 1, 1, 0, run_scatter, expect_mine_of_the_roots},
-    {"allgather", message, block_per_rank, 0, 0, 0, run_allgather, expect_each},
-    {"alltoall", block_per_rank, block_per_rank, 0, 0, 0, run_alltoall, expect_mine_of_each},
-    {"reduce", message, message, 1, 0, 1, run_reduce, expect_all_at_root},
-    {"allreduce", message, message, 0, 0, 1, run_allreduce, expect_all},
-    {"reduce_scatter_block", block_per_rank, message, 0, 0, 1, run_reduce_scatter_block,
-     expect_mine_of_all},
-    {"scan", message, message, 0, 0, 1, run_scan, expect_up_to_mine},
-    {"exscan", message, message, 0, 0, 1, run_exscan, expect_before_mine},
-    {"gatherv", message, block_per_rank, 1, 0, 0, run_gatherv, expect_each_at_root},
-    {"scatterv", block_per_rank, message, 1, 1, 0, run_scatterv, expect_mine_of_the_roots},
-    {"allgatherv", message, block_per_rank, 0, 0, 0, run_allgatherv, expect_each},
-    {"alltoallv", block_per_rank, block_per_rank, 0, 0, 0, run_alltoallv, expect_mine_of_each},
-    {"alltoallw", block_per_rank, block_per_rank, 0, 0, 0, run_alltoallw, expect_mine_of_each},
-    {"reduce_scatter", block_per_rank, message, 0, 0, 1, run_reduce_scatter, expect_mine_of_all},
+    {"barrier", nothing, nothing, 0, 0, no_reduction, run_barrier},
+    {"broadcast", message, message, 1, 1, no_reduction, run_broadcast},
+    {"gather", message, block_per_rank, 1, 0, no_reduction, run_gather},
+    {"scatter", block_per_rank, message, 1, 1, no_reduction, run_scatter},
+    {"allgather", message, block_per_rank, 0, 0, no_reduction, run_allgather},
+    {"alltoall", block_per_rank, block_per_rank, 0, 0, no_reduction, run_alltoall},
+    {"reduce", message, message, 1, 0, of_all, run_reduce},
+    {"allreduce", message, message, 0, 0, of_all, run_allreduce},
+    {"reduce_scatter_block", block_per_rank, message, 0, 0, of_all, run_reduce_scatter_block},
+    {"scan", message, message, 0, 0, up_to_mine, run_scan},
+    {"exscan", message, message, 0, 0, before_mine, run_exscan},
+    {"gatherv", message, block_per_rank, 1, 0, no_reduction, run_gatherv},
+    {"scatterv", block_per_rank, message, 1, 1, no_reduction, run_scatterv},
+    {"allgatherv", message, block_per_rank, 0, 0, no_reduction, run_allgatherv},
+    {"alltoallv", block_per_rank, block_per_rank, 0, 0, no_reduction, run_alltoallv},
+    {"alltoallw", block_per_rank, block_per_rank, 0, 0, no_reduction, run_alltoallw},
+    {"reduce_scatter", block_per_rank, message, 0, 0, of_all, run_reduce_scatter},
 };
 
 /* NULL: there is none of that name. */
@@ -349,7 +321,7 @@ static inline double next_random(uint64_t* state) {
  * bytes that is, for check_call. */
 static size_t prepare_call(struct call* call, unsigned round) {
     call->round = round;
-    const size_t bytes = (size_t)call->collective->expect(call) * (size_t)call->length;
+    const size_t bytes = (size_t)expect(call) * (size_t)call->length;
     memset(call->output, 0, bytes);
     if (call->collective->gives != nothing && (!call->collective->from_root || rank == call->root)) {
         const int blocks = call->collective->gives == block_per_rank ? size : 1;

@@ -5,13 +5,16 @@
  * in every run. Collectives are those of collectives.h, from rank 0 where they have a root. What arrives is
  * checked in the first and the last step: comparing megabytes in each would make the loop another.
  *
+ * With `random` each step is one of the items, drawn alike by all ranks and in every run, and all that arrives is
+ * checked: what does a program of many short calls of several kinds take, with all that a library tries on the way?
+ *
  * One JSON line from rank 0: the seconds from its first step until every rank has left the last one, and those of
  * each quarter of the steps. Nothing is sent for measuring until the loop is over.
  */
 #include "collectives.h"
 
 const char program_name[] = "loop";
-const char program_usage[] = "STEPS compute:MS|lateness:MS|COLLECTIVE:BYTES ...";
+const char program_usage[] = "STEPS [random] compute:MS|lateness:MS|COLLECTIVE:BYTES ...";
 
 enum { most_items = 16, quarters = most_latest, most_pause_ms = 3600000 };
 
@@ -61,28 +64,43 @@ static void check_results(const struct item* items, int count) {
     }
 }
 
-static void run_step(const struct item* items, int count, uint64_t* random) {
-    for (int i = 0; i < count; ++i) {
-        if (is_call(&items[i])) {
-            items[i].call.collective->run(&items[i].call);
-        } else {
-            const double late_ms = items[i].lateness_ms * next_random(random);
-            pause_ms(items[i].compute_ms + late_ms);
-        }
+static void run_item(const struct item* item, uint64_t* random) {
+    if (is_call(item)) {
+        item->call.collective->run(&item->call);
+    } else {
+        pause_ms(item->compute_ms + item->lateness_ms * next_random(random));
     }
 }
 
+static void run_all(struct item* items, int count, int step, int steps, uint64_t* random) {
+    if (step > 0 && step == steps - 1) {
+        clear_results(items, count);
+    }
+    for (int i = 0; i < count; ++i) {
+        run_item(&items[i], random);
+    }
+    if (step == 0) {
+        check_results(items, count);
+    }
+}
+
+static void run_one(struct item* item, int step, uint64_t* random) {
+    if (is_call(item)) {
+        item->expected_bytes = prepare_call(&item->call, (unsigned)step);
+    }
+    run_item(item, random);
+    check_results(item, 1);
+}
+
 /* Sets this rank's end of each quarter of the steps. */
-static void run_steps(struct item* items, int count, int steps, double* ends_ms) {
-    uint64_t random = (uint64_t)rank;
+static void run_steps(struct item* items, int count, int steps, int draws, double* ends_ms) {
+    uint64_t random = (uint64_t)rank, drawn = 1;
     int quarter = 0;
     for (int step = 0; step < steps; ++step) {
-        if (step > 0 && step == steps - 1) {
-            clear_results(items, count);
-        }
-        run_step(items, count, &random);
-        if (step == 0) {
-            check_results(items, count);
+        if (draws) {
+            run_one(&items[(int)(next_random(&drawn) * count)], step, &random);
+        } else {
+            run_all(items, count, step, steps, &random);
         }
         while (quarter < quarters && (step + 1) * (int64_t)quarters >= (quarter + 1) * (int64_t)steps) {
             ends_ms[quarter++] = now_ms();
@@ -103,22 +121,26 @@ static void print_times(int steps, double begin_ms, const double* ends_ms) {
 
 int main(int argc, char** argv) {
     start_mpi(&argc, &argv);
-    const int count = argc - 2;
+    const int draws = argc > 2 && strcmp(argv[2], "random") == 0;
+    char** const words = argv + 2 + draws;
+    const int count = argc - 2 - draws;
     if (count < 1 || count > most_items) {
         fail("the number of steps and up to 16 items of each are wanted", "");
     }
     const int steps = parse_one(argv[1], 1, 100000000);
     struct item items[most_items];
     for (int i = 0; i < count; ++i) {
-        items[i] = parse_item(argv[i + 2]);
+        items[i] = parse_item(words[i]);
     }
     agree_on_clock();
     double ends_ms[quarters];
     latest_at(0, 0);
     const double begin_ms = now_ms();
-    run_steps(items, count, steps, ends_ms);
+    run_steps(items, count, steps, draws, ends_ms);
     all_latest_at(0, ends_ms, quarters);
-    check_results(items, count);
+    if (!draws) {
+        check_results(items, count);
+    }
     if (rank == 0) {
         print_times(steps, begin_ms, ends_ms);
     }

@@ -166,6 +166,7 @@ function(mutirao_add_mpi spec)
 
     add_executable(mandelbrot-${name} ${PROJECT_SOURCE_DIR}/bench/mandelbrot/mpi.cpp
                    $<TARGET_OBJECTS:mandelbrot_common>)
+    target_link_libraries(mandelbrot-${name} PRIVATE mutirao_tool)
     set(names mandelbrot)
     file(GLOB programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.c
          ${PROJECT_SOURCE_DIR}/bench/ping_pong/*.c ${PROJECT_SOURCE_DIR}/tests/mpi/*.c)

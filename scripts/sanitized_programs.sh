@@ -21,7 +21,7 @@ mpi=$(.env/cli/bin/python -m mutirao.run.mpis | tr ';' '\n' | grep '^mpich-5=') 
 }
 wrapper=${mpi#*=}
 mpi_folder=$(dirname "$(dirname "$wrapper")")
-programs=(mixed threads_make_communicators unusual_collectives)
+programs=(loop threads_make_communicators unusual_collectives)
 cmake --preset "$preset" --log-level=NOTICE -DMUTIRAO_TESTS=ON -DMUTIRAO_MPIS="$mpi" >/dev/null
 cmake --build --preset "$preset" --target mutirao mutirao-mpi-library mutirao-mpich "${programs[@]/%/-mpich-5}"
 if [[ ${2-} == --build ]]; then exit; fi
@@ -49,11 +49,11 @@ under_sanitizer() {  # SETTINGS... -- PROGRAM ARGUMENTS...
     echo "clean: $program $* (${settings[*]#MUTIRAO_})"
 }
 
-mixed=(mixed 3000 barrier:0 broadcast:24 allreduce:8 allgather:1024 alltoall:1024 reduce:1024)
-under_sanitizer MUTIRAO_START=soon -- "${mixed[@]}"
-under_sanitizer MUTIRAO_START=wait -- "${mixed[@]}"
-under_sanitizer MUTIRAO_START=soon MUTIRAO_AGENT=in-band -- "${mixed[@]}"
-under_sanitizer MUTIRAO_ADAPTATION=every:50 -- "${mixed[@]}"
+calls=(loop 3000 random barrier:0 broadcast:24 allreduce:8 allgather:1024 alltoall:1024 reduce:1024)
+under_sanitizer MUTIRAO_START=soon -- "${calls[@]}"
+under_sanitizer MUTIRAO_START=wait -- "${calls[@]}"
+under_sanitizer MUTIRAO_START=soon MUTIRAO_AGENT=in-band -- "${calls[@]}"
+under_sanitizer MUTIRAO_ADAPTATION=every:50 -- "${calls[@]}"
 under_sanitizer MUTIRAO_START=soon -- threads_make_communicators
 for use in messages threads communicators; do
     under_sanitizer MUTIRAO_START=soon -- unusual_collectives "$use"

@@ -78,13 +78,26 @@ cluster_packages=(
     "slurm-client|command -v sbatch"
     "environment-modules|[[ -e /usr/share/modules/init/bash ]]"
 )
+# Without one of them a study leaves out what needs it; so it does where a name changed from one release to the next.
+studies_packages=(
+    libsimgrid-dev # allgather: simulates the paper's cluster
+    # interfaces
+    pvm pvm-dev lam-runtime lam4-dev libfabric-dev libzmq3-dev
+    libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
+    # ping-pong: compiles Java without a JDK; MPJ Express; the C half of Open MPI's Java binding; counts system calls
+    ecj libmpj-java libopenmpi-dev strace
+)
 
-# Fills `missing` with the packages of those rows whose command fails.
+is_installed() { dpkg-query -W -f '${db:Status-Status}' "$1" | grep -qx installed; }
+
+# Fills `missing` with the packages of those rows whose command fails; without a command, with those not installed.
 find_missing() {
-    local row
+    local row check
     missing=()
     for row in "$@"; do
-        eval "${row#*|}" >/dev/null 2>&1 || missing+=("${row%%|*}")
+        check=${row#*|}
+        if [[ $check == "$row" ]]; then check="is_installed $row"; fi
+        eval "$check" >/dev/null 2>&1 || missing+=("${row%%|*}")
     done
 }
 
@@ -216,19 +229,8 @@ prepare_all() {
     for name in openmpi-5 mpich-5 "$@"; do make_mpi_environment "$name"; done
 }
 
-# The packages of scripts/studies-packages.txt, as rows. One whose name changed from one release to the next is
-# one that a study goes without.
-studies_packages() {
-    local package
-    for package in $(sed 's/#.*//' "$root/scripts/studies-packages.txt"); do
-        printf '%s\n' "$package|dpkg-query -W -f '\${db:Status-Status}' $package | grep -qx installed"
-    done
-}
-
 prepare_studies() {
-    local rows
-    mapfile -t rows < <(studies_packages)
-    want_packages "${rows[@]}"
+    want_packages "${studies_packages[@]}"
     prepare_all intel java
     "$root/scripts/open-mpi-java.sh"
     "$root/scripts/build.sh"

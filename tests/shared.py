@@ -69,12 +69,12 @@ def wait_until(condition, seconds=60):
     return value
 
 
-def processes_with(token):
-    """Ids of the processes that have the token among their arguments."""
+def processes_with(token, where="cmdline"):
+    """Ids of the processes that have the token among their arguments, or in their environment."""
     found = []
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
-            if token.encode() in Path("/proc", entry, "cmdline").read_bytes():
+            if token.encode() in Path("/proc", entry, where).read_bytes():
                 found.append(int(entry))
         except OSError:
             pass  # it has ended

@@ -45,23 +45,33 @@ inline std::string this_program() {
     return path.data();
 }
 
+/// The command line of a worker whose master is at `master`.
+inline std::vector<std::string> worker_words(const Crew& crew, const std::string& master) {
+    return {this_program(), "--worker-of", master, "--workers", std::to_string(crew.workers),
+            "--side", std::to_string(crew.side)};
+}
+
+/// With a null pointer behind the last.
+inline std::vector<char*> pointers_to(std::vector<std::string>& words) {
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
 /// Workers that end with this object, and with this process, however it ends.
 class LaunchedWorkers {
   public:
     /// Each is told that its master is at `master`. Not from a thread that ends before they do.
     LaunchedWorkers(const Crew& crew, const std::string& master) {
-        const std::vector<std::string> worker{this_program(), "--worker-of", master,
-                                              "--workers",    std::to_string(crew.workers),
-                                              "--side",       std::to_string(crew.side)};
+        const std::vector<std::string> worker = worker_words(crew, master);
         const int self = getpid();
         for (int i = 0; i < crew.workers; ++i) {
             std::vector<std::string> words = worker;
             if (!crew.hosts.empty()) {
                 words = {crew.remote_shell, crew.hosts[static_cast<std::size_t>(i)], quoted(worker)};
             }
-            std::vector<char*> arguments;
-            for (std::string& word : words) arguments.push_back(word.data());
-            arguments.push_back(nullptr);
+            const std::vector<char*> arguments = pointers_to(words);
             const int process = fork();
             if (process == 0) become_worker(arguments.data(), self);
             if (process < 0) throw Failure(std::string("cannot launch a worker: ") + std::strerror(errno));

@@ -1,47 +1,32 @@
 // The Mandelbrot master and workers of paper 002 as a program, over the transport that it is linked
 // with. The master prints one line of JSON; `mutirao study interfaces` makes tables of many.
-#include <charconv>
-#include <cstdio>
 #include <fstream>
 #include <iostream>
-#include <map>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/text/json.h"
 #include "master.h"
+#include "tool/arguments.h"
 #include "transport.h"
 
 namespace mandelbrot {
 namespace {
 
+using mutirao::tool::Arguments;
+using mutirao::tool::UsageError;
+
 constexpr int wrong_usage = 2;
 constexpr std::string_view usage =
     "--workers N --side N [--points N] [--iterations N] [--fall-after TASKS] [--image FILE.pgm]"
     " [--address IPV4] [--hosts HOST,... --remote-shell PROGRAM]";
-
-struct UsageError : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
-struct Options {
-    Job job;
-    std::string image;
-};
+const std::vector<std::string> option_names{"workers", "side",    "points", "iterations",   "fall-after",
+                                            "image",   "address", "hosts",  "remote-shell", "worker-of"};
 
 void require(bool holds, const std::string& otherwise) {
     if (!holds) throw UsageError(otherwise);
-}
-
-int number(std::string_view option, std::string_view text, int least, int most) {
-    int value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most) {
-        throw UsageError(std::string(option) + " " + std::string(text) + " is not in " +
-                         std::to_string(least) + ".." + std::to_string(most));
-    }
-    return value;
 }
 
 std::vector<std::string> listed(const std::string& names) {
@@ -62,39 +47,22 @@ void check(const Job& job) {
     require(hosts.empty() == remote_shell.empty(), "--hosts and --remote-shell go together");
 }
 
-Options parse(int count, char** words) {
-    struct Number {
-        std::int32_t& value;
-        int least, most;
+Job job_of(const Arguments& given) {
+    Job job;
+    const auto take = [&](const char* name, std::int32_t& value, int least, int most) {
+        value = static_cast<std::int32_t>(given.number(name, value, least, most));
     };
-    Options options;
-    Job& job = options.job;
-    std::string hosts;
-    const std::map<std::string_view, Number> numbers{
-        {"--workers", {job.crew.workers, 1, 1000}},
-        {"--side", {job.crew.side, 1, 10000}},
-        {"--points", {job.parameters.points, 1, 10000}},
-        {"--iterations", {job.parameters.iterations, 1, 1000000000}},
-        {"--fall-after", {job.fall_after, 0, 100000000}}};
-    const std::map<std::string_view, std::string&> texts{{"--image", options.image},
-                                                         {"--address", job.crew.address},
-                                                         {"--hosts", hosts},
-                                                         {"--remote-shell", job.crew.remote_shell},
-                                                         {"--worker-of", job.crew.master}};
-    for (int i = 1; i < count; i += 2) {
-        const std::string_view option = words[i];
-        require(i + 1 < count, std::string(option) + " needs a value");
-        if (const auto found = numbers.find(option); found != numbers.end()) {
-            const auto& [value, least, most] = found->second;
-            value = number(option, words[i + 1], least, most);
-        } else {
-            require(texts.contains(option), "unknown option " + std::string(option));
-            texts.at(option) = words[i + 1];
-        }
-    }
-    job.crew.hosts = listed(hosts);
+    take("workers", job.crew.workers, 1, 1000);
+    take("side", job.crew.side, 1, 10000);
+    take("points", job.parameters.points, 1, 10000);
+    take("iterations", job.parameters.iterations, 1, 1000000000);
+    take("fall-after", job.fall_after, 0, 100000000);
+    job.crew.address = given.option("address", job.crew.address);
+    job.crew.hosts = listed(given.option("hosts", ""));
+    job.crew.remote_shell = given.option("remote-shell", "");
+    job.crew.master = given.option("worker-of", "");
     check(job);
-    return options;
+    return job;
 }
 
 void write_image(const Image& image, const std::string& path) {
@@ -107,27 +75,26 @@ void write_image(const Image& image, const std::string& path) {
 }
 
 void print(const Job& job, const Outcome& outcome) {
-    std::printf("{\"workers\": %d, \"side\": %d, \"message_bytes\": %zu, \"return_s\": %.6f,"
-                " \"messages\": %lld, \"bytes\": %lld, \"gone\": %d, \"noticed_ms\": %.3f,"
-                " \"computed_s\": [",
-                job.crew.workers, job.crew.side, Message(job.crew.side).bytes().size(), outcome.return_s,
-                static_cast<long long>(outcome.messages), static_cast<long long>(outcome.bytes),
-                outcome.gone, outcome.noticed_ms);
-    const char* separator = "";
-    for (const double seconds : outcome.computed_s) {
-        std::printf("%s%.6f", separator, seconds);
-        separator = ", ";
-    }
-    std::printf("]}\n");
-    std::fflush(stdout);
+    mutirao::JsonWriter json;
+    json.begin_object()
+        .member("workers", job.crew.workers)
+        .member("side", job.crew.side)
+        .member("message_bytes", Message(job.crew.side).bytes().size())
+        .member("return_s", outcome.return_s)
+        .member("messages", outcome.messages)
+        .member("bytes", outcome.bytes)
+        .member("gone", outcome.gone)
+        .member("noticed_ms", outcome.noticed_ms)
+        .member("computed_s", outcome.computed_s);
+    std::cout << json.end_object().take() << std::endl;
 }
 
-void run(const Options& options) {
-    const Job& job = options.job;
+void run(const Arguments& given) {
+    const Job job = job_of(given);
     play(job.crew,
          [&](MasterSide& side) {
              const Outcome outcome = Master(side, job).run();
-             if (!options.image.empty()) write_image(outcome.image, options.image);
+             if (const auto path = given.option("image")) write_image(outcome.image, *path);
              print(job, outcome);
          },
          [&](WorkerSide& side) { work(side, job.crew.side); });
@@ -138,7 +105,7 @@ void run(const Options& options) {
 
 int main(int count, char** words) {
     try {
-        mandelbrot::run(mandelbrot::parse(count, words));
+        mandelbrot::run({{words + 1, words + count}, mandelbrot::option_names});
         return 0;
     } catch (const mandelbrot::UsageError& error) {
         std::cerr << "mandelbrot: " << error.what() << "; usage: " << mandelbrot::usage << '\n';

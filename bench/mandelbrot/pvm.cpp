@@ -3,7 +3,6 @@
 #include <pvm3.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "launching.h"
@@ -63,17 +62,12 @@ void send_to(int task, const Message& message) {
 class PvmMaster final : public MasterSide {
   public:
     explicit PvmMaster(const Crew& crew) : tasks_(static_cast<std::size_t>(crew.workers)) {
-        std::string program = this_program();
-        std::array<std::string, 6> words{"--worker-of", "pvm", "--workers",
-                                         std::to_string(crew.workers), "--side",
-                                         std::to_string(crew.side)};
-        std::vector<char*> arguments;
-        for (std::string& word : words) arguments.push_back(word.data());
-        arguments.push_back(nullptr);
+        std::vector<std::string> words = worker_words(crew, "pvm");
+        std::vector<char*> arguments = pointers_to(words);
         for (int number = 0; number < crew.workers; ++number) {
             const auto at = static_cast<std::size_t>(number);
             std::string host = crew.hosts.empty() ? "" : crew.hosts[at];
-            if (pvm_spawn(program.data(), arguments.data(), host.empty() ? PvmTaskDefault : PvmTaskHost,
+            if (pvm_spawn(arguments[0], &arguments[1], host.empty() ? PvmTaskDefault : PvmTaskHost,
                           host.data(), 1, &tasks_[at]) != 1) {
                 throw Failure("PVM: the daemon could not spawn all workers");
             }

@@ -7,11 +7,11 @@
 
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <string_view>
 #include <vector>
 
+#include "core/text/json.h"
 #include "tcp.h"
+#include "tool/arguments.h"
 #include "transport.h"
 
 namespace mandelbrot {
@@ -19,16 +19,11 @@ namespace {
 
 constexpr int turns = 60;
 
-Crew crew_of(int count, char** words) {
+Crew crew_of(const mutirao::tool::Arguments& given) {
     Crew crew;
-    crew.workers = 1;
-    crew.side = 10;
-    for (int i = 1; i + 1 < count; i += 2) {
-        const std::string_view option = words[i];
-        if (option == "--workers") crew.workers = std::atoi(words[i + 1]);
-        if (option == "--side") crew.side = std::atoi(words[i + 1]);
-        if (option == "--worker-of") crew.master = words[i + 1];
-    }
+    crew.workers = static_cast<int>(given.number("workers", 1, 1, 1000));
+    crew.side = static_cast<int>(given.number("side", 10, 1, 10000));
+    crew.master = given.option("worker-of", "");
     return crew;
 }
 
@@ -85,12 +80,6 @@ double transport_us(const Crew& crew, int exchanges) {
     return us;
 }
 
-void print_list(const char* name, const std::vector<double>& values, const char* end) {
-    std::printf("\"%s\": [", name);
-    for (std::size_t i = 0; i < values.size(); ++i) std::printf("%s%.3f", i ? ", " : "", values[i]);
-    std::printf("]%s", end);
-}
-
 void run(const Crew& crew) {
     if (!crew.master.empty()) {
         transport_us(crew, 0);
@@ -102,10 +91,14 @@ void run(const Crew& crew) {
         bare.push_back(bare_us(crew, exchanges));
         transport.push_back(transport_us(crew, exchanges));
     }
-    std::printf("{\"workers\": %d, \"message_bytes\": %zu, \"exchanges\": %d, ", crew.workers,
-                Message(crew.side).bytes().size(), exchanges);
-    print_list("bare_us", bare, ", ");
-    print_list("transport_us", transport, "}\n");
+    mutirao::JsonWriter json;
+    json.begin_object()
+        .member("workers", crew.workers)
+        .member("message_bytes", Message(crew.side).bytes().size())
+        .member("exchanges", exchanges)
+        .member("bare_us", bare)
+        .member("transport_us", transport);
+    std::puts(json.end_object().take().c_str());
 }
 
 }  // namespace
@@ -113,7 +106,7 @@ void run(const Crew& crew) {
 
 int main(int count, char** words) {
     try {
-        mandelbrot::run(mandelbrot::crew_of(count, words));
+        mandelbrot::run(mandelbrot::crew_of({{words + 1, words + count}, {"workers", "side", "worker-of"}}));
         return 0;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "mandelbrot-socket-overhead: %s\n", error.what());

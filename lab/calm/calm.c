@@ -62,14 +62,6 @@ EXPORTED int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *wait
     return ready;
 }
 
-EXPORTED int epoll_wait(int epoll, struct epoll_event *events, int most, int timeout_ms) {
-    static int (*real)(int, struct epoll_event *, int, int);
-    find_real(&real, "epoll_wait");
-    const int ready = real(epoll, events, most, timeout_ms == 0 && spins() ? wait_ms : timeout_ms);
-    note(timeout_ms == 0, ready);
-    return ready;
-}
-
 EXPORTED int epoll_pwait(int epoll, struct epoll_event *events, int most, int timeout_ms,
                          const sigset_t *mask) {
     static int (*real)(int, struct epoll_event *, int, int, const sigset_t *);
@@ -78,6 +70,10 @@ EXPORTED int epoll_pwait(int epoll, struct epoll_event *events, int most, int ti
         real(epoll, events, most, timeout_ms == 0 && spins() ? wait_ms : timeout_ms, mask);
     note(timeout_ms == 0, ready);
     return ready;
+}
+
+EXPORTED int epoll_wait(int epoll, struct epoll_event *events, int most, int timeout_ms) {
+    return epoll_pwait(epoll, events, most, timeout_ms, NULL);
 }
 
 EXPORTED int select(int count, fd_set *readable, fd_set *writable, fd_set *exceptional,

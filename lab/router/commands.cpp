@@ -66,67 +66,26 @@ void put_matrix(JsonWriter& json, std::string_view name, int hosts, ValueOf valu
     json.end_array();
 }
 
-}  // namespace
+Answer ready(LabState&, std::string_view) { return accept(); }
 
-struct Commands::Command {
-    const char* name;
-    Answer (Commands::*run)(std::string_view);
-};
-
-const std::vector<Commands::Command>& Commands::table() {
-    static const std::vector<Command> commands{
-        {"ready", &Commands::ready},       // is it there?
-        {"info", &Commands::info},         // addresses and how the lab could be set up
-        {"describe", &Commands::describe}, // keep a line for whoever asks later, or say it
-        {"matrix", &Commands::matrix},     // FIELD and all values, row by row, at once
-        {"pairs", &Commands::pairs},       // FIELD=VALUE,... FROM:TO ...
-        {"sites", &Commands::sites},       // the number of each host's site, from 0
-        {"uplink", &Commands::uplink},     // SITE MBIT, shared by its hosts; 0: unlimited
-        {"settings", &Commands::settings}, // all four matrices, and the uplinks
-        {"counters", &Commands::counters}, // packets, bytes and drops of every pair
-        {"enter", &Commands::enter},       // HOST: its namespaces, as descriptors
-        {"shutdown", &Commands::shut_down},
-    };
-    return commands;
-}
-
-Commands::Commands(const std::vector<Host>& hosts, const RouterNamespaces& namespaces,
-                   LinkTable& links, Forwarder& forwarder, bool punctual)
-    : hosts_(hosts),
-      namespaces_(namespaces),
-      links_(links),
-      forwarder_(forwarder),
-      punctual_(punctual) {}
-
-Answer Commands::answer(std::string_view line) {
-    std::string_view rest = line;
-    const std::string_view name = next_word(rest);
-    for (const Command& command : table()) {
-        if (name == command.name) return (this->*command.run)(rest);
-    }
-    return refuse("unknown command '" + std::string(name.substr(0, 40)) + "'");
-}
-
-Answer Commands::ready(std::string_view) { return accept(); }
-
-Answer Commands::info(std::string_view) {
+Answer info(LabState& lab, std::string_view) {
     JsonWriter json;
-    json.begin_object().list("addresses", hosts_, [&](const Host& host) { json.value(dotted(host.address)); });
-    json.member("rootless", namespaces_.rootless()).member("realtime", punctual_);
-    return accept(json.member("congestion_control", namespaces_.congestion_control()).end_object().take());
+    json.begin_object().list("addresses", lab.hosts, [&](const Host& host) { json.value(dotted(host.address)); });
+    json.member("rootless", lab.namespaces.rootless()).member("realtime", lab.punctual);
+    return accept(json.member("congestion_control", lab.namespaces.congestion_control()).end_object().take());
 }
 
-Answer Commands::describe(std::string_view rest) {
-    if (rest.empty()) return accept(description_);
-    description_ = rest;
+Answer describe(LabState& lab, std::string_view rest) {
+    if (rest.empty()) return accept(lab.description);
+    lab.description = rest;
     return accept();
 }
 
-Answer Commands::matrix(std::string_view rest) {
+Answer matrix(LabState& lab, std::string_view rest) {
     const std::string_view name = next_word(rest);
     const Field* field = find_field(name);
     if (field == nullptr) return refuse("unknown field '" + std::string(name.substr(0, 40)) + "'");
-    const int hosts = links_.host_count();
+    const int hosts = lab.links.host_count();
     std::vector<double> values;
     while (!rest.empty()) {
         const auto value = value_of(*field, next_word(rest));
@@ -141,15 +100,15 @@ Answer Commands::matrix(std::string_view rest) {
     auto value = values.cbegin();
     for (int from = 0; from < hosts; ++from) {
         for (int to = 0; to < hosts; ++to) {
-            LinkSettings changed = links_.settings(from, to);
+            LinkSettings changed = lab.links.settings(from, to);
             changed.*(field->member) = *value++;
-            links_.set(from, to, changed);
+            lab.links.set(from, to, changed);
         }
     }
     return accept();
 }
 
-Answer Commands::pairs(std::string_view rest) {
+Answer pairs(LabState& lab, std::string_view rest) {
     std::vector<std::pair<const Field*, double>> changes;
     std::string_view words = next_word(rest);
     while (!words.empty()) {
@@ -167,67 +126,67 @@ Answer Commands::pairs(std::string_view rest) {
         const auto from = number_in<int>(next_word(word, ':'));
         const auto to = number_in<int>(word);
         const auto exists = [&](std::optional<int> host) {
-            return host && *host >= 0 && *host < links_.host_count();
+            return host && *host >= 0 && *host < lab.links.host_count();
         };
         if (!exists(from) || !exists(to)) return refuse("'" + shown + "' is no pair of hosts");
         links.emplace_back(*from, *to);
     }
     for (const auto& [from, to] : links) {
-        LinkSettings changed = links_.settings(from, to);
+        LinkSettings changed = lab.links.settings(from, to);
         for (const auto& [field, value] : changes) changed.*(field->member) = value;
-        links_.set(from, to, changed);
+        lab.links.set(from, to, changed);
     }
     return accept();
 }
 
-Answer Commands::sites(std::string_view rest) {
+Answer sites(LabState& lab, std::string_view rest) {
     std::vector<int> site_of_host;
     while (!rest.empty()) {
         const auto site = number_in<int>(next_word(rest));
-        if (!site || *site < 0 || *site >= links_.host_count()) {
+        if (!site || *site < 0 || *site >= lab.links.host_count()) {
             return refuse("no number of a site");
         }
         site_of_host.push_back(*site);
     }
-    if (site_of_host.size() != static_cast<std::size_t>(links_.host_count())) {
+    if (site_of_host.size() != static_cast<std::size_t>(lab.links.host_count())) {
         return refuse(std::to_string(site_of_host.size()) + " sites for " +
-                      std::to_string(links_.host_count()) + " hosts");
+                      std::to_string(lab.links.host_count()) + " hosts");
     }
-    links_.set_sites(std::move(site_of_host));
+    lab.links.set_sites(std::move(site_of_host));
     return accept();
 }
 
-Answer Commands::uplink(std::string_view rest) {
+Answer uplink(LabState& lab, std::string_view rest) {
     const auto site = number_in<int>(next_word(rest));
-    if (!site || *site < 0 || *site >= links_.site_count()) return refuse("no such site");
+    if (!site || *site < 0 || *site >= lab.links.site_count()) return refuse("no such site");
     const auto mbit = value_of(*find_field("bandwidth_mbit"), rest);
     if (!mbit) return refuse("the uplink's bandwidth is out of range");
-    links_.set_uplink(*site, *mbit);
+    lab.links.set_uplink(*site, *mbit);
     return accept();
 }
 
-Answer Commands::settings(std::string_view) {
+Answer settings(LabState& lab, std::string_view) {
     JsonWriter json;
     json.begin_object();
     for (const Field& field : fields) {
-        put_matrix(json, field.name, links_.host_count(),
-                   [&](int from, int to) { return links_.settings(from, to).*(field.member); });
+        put_matrix(json, field.name, lab.links.host_count(),
+                   [&](int from, int to) { return lab.links.settings(from, to).*(field.member); });
     }
     json.key("uplink_mbit").begin_array();
-    for (int site = 0; site < links_.site_count(); ++site) json.value(links_.uplink_mbit(site));
+    for (int site = 0; site < lab.links.site_count(); ++site) json.value(lab.links.uplink_mbit(site));
     return accept(json.end_array().end_object().take());
 }
 
-Answer Commands::counters(std::string_view) {
+Answer counters(LabState& lab, std::string_view) {
     JsonWriter json;
     json.begin_object();
     for (const auto& [name, member] : {std::pair{"packets", &LinkCounters::packets},
                                        std::pair{"bytes", &LinkCounters::bytes},
                                        std::pair{"dropped", &LinkCounters::dropped}}) {
-        put_matrix(json, name, links_.host_count(),
-                   [&, of = member](int from, int to) { return links_.counters(from, to).*of; });
+        put_matrix(json, name, lab.links.host_count(),
+                   [&, of = member](int from, int to) { return lab.links.counters(from, to).*of; });
     }
-    const Punctuality& own = forwarder_.punctuality();
+    const Punctuality& own = lab.forwarder.punctuality();
     const auto forwarded = static_cast<double>(std::max<std::uint64_t>(own.forwarded, 1));
     return accept(json.member("overruns", own.overruns)
                       .member("late_max_us", static_cast<double>(own.late_max) / 1000)
@@ -236,12 +195,12 @@ Answer Commands::counters(std::string_view) {
                       .take());
 }
 
-Answer Commands::enter(std::string_view rest) {
-    for (const Host& host : hosts_) {
+Answer enter(LabState& lab, std::string_view rest) {
+    for (const Host& host : lab.hosts) {
         if (rest != host.name && rest != dotted(host.address)) continue;
         const Namespaces& inside = host.namespaces;
         Answer answer = accept(host.name);
-        if (namespaces_.rootless()) answer.descriptors.push_back(namespaces_.user());
+        if (lab.namespaces.rootless()) answer.descriptors.push_back(lab.namespaces.user());
         for (const UniqueFd* fd : {&inside.network, &inside.uts, &inside.ipc, &inside.mount}) {
             answer.descriptors.push_back(fd->get());
         }
@@ -250,9 +209,26 @@ Answer Commands::enter(std::string_view rest) {
     return refuse("no host '" + std::string(rest.substr(0, 40)) + "' in this lab");
 }
 
-Answer Commands::shut_down(std::string_view) { return {"ok", {}, true}; }
+Answer shut_down(LabState&, std::string_view) { return {"ok", {}, true}; }
 
-namespace {
+struct Command {
+    std::string_view name;
+    Answer (*run)(LabState&, std::string_view);
+};
+
+constexpr Command commands[] = {
+    {"ready", ready},        // is it there?
+    {"info", info},          // addresses and how the lab could be set up
+    {"describe", describe},  // keep a line for whoever asks later, or say it
+    {"matrix", matrix},      // FIELD and all values, row by row, at once
+    {"pairs", pairs},        // FIELD=VALUE,... FROM:TO ...
+    {"sites", sites},        // the number of each host's site, from 0
+    {"uplink", uplink},      // SITE MBIT, shared by its hosts; 0: unlimited
+    {"settings", settings},  // all four matrices, and the uplinks
+    {"counters", counters},  // packets, bytes and drops of every pair
+    {"enter", enter},        // HOST: its namespaces, as descriptors
+    {"shutdown", shut_down},
+};
 
 // A matrix of a thousand hosts fits several times.
 constexpr std::size_t longest_line_bytes = 64 << 20;
@@ -260,10 +236,19 @@ constexpr std::size_t read_at_once_bytes = 64 << 10;
 
 }  // namespace
 
-ControlServer::ControlServer(const std::string& path, int epoll, Commands& commands)
+Answer answer(LabState& lab, std::string_view line) {
+    std::string_view rest = line;
+    const std::string_view name = next_word(rest);
+    for (const Command& command : commands) {
+        if (name == command.name) return command.run(lab, rest);
+    }
+    return refuse("unknown command '" + std::string(name.substr(0, 40)) + "'");
+}
+
+ControlServer::ControlServer(const std::string& path, int epoll, LabState& lab)
     : path_(path),
       epoll_(epoll),
-      commands_(commands),
+      lab_(lab),
       listener_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -324,11 +309,10 @@ bool ControlServer::answer_lines(Client& client) {
     std::size_t start = 0;
     for (std::size_t end = client.unread.find('\n'); end != std::string::npos;
          end = client.unread.find('\n', start)) {
-        const Answer answer =
-            commands_.answer(std::string_view(client.unread).substr(start, end - start));
+        const Answer told = answer(lab_, std::string_view(client.unread).substr(start, end - start));
         start = end + 1;
-        shut_down_asked_ = shut_down_asked_ || answer.shut_down;
-        if (!reply(client, answer)) return false;
+        shut_down_asked_ = shut_down_asked_ || told.shut_down;
+        if (!reply(client, told)) return false;
     }
     client.unread.erase(0, start);
     return true;

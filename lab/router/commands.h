@@ -21,36 +21,17 @@ struct Answer {
     bool shut_down = false;
 };
 
-class Commands {
-  public:
-    Commands(const std::vector<Host>& hosts, const RouterNamespaces& namespaces,
-             LinkTable& links, Forwarder& forwarder, bool punctual);
-
-    Answer answer(std::string_view line);
-
-  private:
-    struct Command;
-    static const std::vector<Command>& table();
-
-    Answer ready(std::string_view rest);
-    Answer info(std::string_view rest);
-    Answer describe(std::string_view rest);
-    Answer matrix(std::string_view rest);
-    Answer pairs(std::string_view rest);
-    Answer sites(std::string_view rest);
-    Answer uplink(std::string_view rest);
-    Answer settings(std::string_view rest);
-    Answer counters(std::string_view rest);
-    Answer enter(std::string_view rest);
-    Answer shut_down(std::string_view rest);
-
-    const std::vector<Host>& hosts_;
-    const RouterNamespaces& namespaces_;
-    LinkTable& links_;
-    Forwarder& forwarder_;
-    bool punctual_;
-    std::string description_;
+/// What commands read and change.
+struct LabState {
+    const std::vector<Host>& hosts;
+    const RouterNamespaces& namespaces;
+    LinkTable& links;
+    Forwarder& forwarder;
+    bool punctual;
+    std::string description{};  ///< kept for whoever asks later
 };
+
+Answer answer(LabState& lab, std::string_view line);
 
 // The control socket: many clients, none of which may hold up the packets, however slowly it
 // reads. A connection that merely stays open tells an agent that the lab is alive.
@@ -58,7 +39,7 @@ class Commands {
 class ControlServer {
   public:
     /// Watches its own descriptors in `epoll`; throws SetupError if the path cannot be listened on.
-    ControlServer(const std::string& path, int epoll, Commands& commands);
+    ControlServer(const std::string& path, int epoll, LabState& lab);
     ~ControlServer();
 
     /// Whether the event was for a descriptor of this server.
@@ -81,7 +62,7 @@ class ControlServer {
 
     std::string path_;
     int epoll_;
-    Commands& commands_;
+    LabState& lab_;
     UniqueFd listener_;
     std::map<int, Client> clients_;
     bool shut_down_asked_ = false;

@@ -17,12 +17,11 @@ Nanoseconds time_on_wire(double bytes, double mbit) {
 
 }  // namespace
 
-LinkTable::LinkTable(int host_count, std::uint64_t seed)
+LinkTable::LinkTable(int host_count)
     : host_count_(host_count - 1),
       links_(static_cast<std::size_t>(host_count_) * static_cast<std::size_t>(host_count_)),
       site_of_host_(static_cast<std::size_t>(host_count_)),
-      uplinks_(1),
-      random_(seed) {}
+      uplinks_(1) {}
 
 std::optional<Nanoseconds> LinkTable::admit(int from, int to, std::size_t bytes,
                                             Nanoseconds sent) {

@@ -33,7 +33,7 @@ class LinkTable {
   public:
     /// The last host is the control host. It is as far from the others as the first one is; apart from that its links
     /// are ideal, and not counted as the lab's.
-    explicit LinkTable(int host_count, std::uint64_t seed = 1);
+    explicit LinkTable(int host_count);
 
     /// Hosts without the control host.
     int host_count() const { return host_count_; }
@@ -101,7 +101,7 @@ class LinkTable {
     std::vector<Link> links_;
     std::vector<int> site_of_host_;
     std::vector<Uplink> uplinks_;
-    std::mt19937_64 random_;
+    std::mt19937_64 random_{1};
     std::uniform_real_distribution<double> uniform_{0.0, 1.0};
 };
 

@@ -122,8 +122,8 @@ class Router {
           forwarder_(hosts_, links_),
           epoll_(epoll_create1(EPOLL_CLOEXEC)),
           signals_(open_signals()),
-          commands_(hosts_, namespaces_, links_, forwarder_, ask_for_punctuality()),
-          control_(options.socket_path, epoll_.get(), commands_) {
+          state_{hosts_, namespaces_, links_, forwarder_, ask_for_punctuality()},
+          control_(options.socket_path, epoll_.get(), state_) {
         for (std::size_t host = 0; host < hosts_.size(); ++host) {
             const int fd = forwarder_.socket_of(host);
             host_of_fd_.resize(std::max(host_of_fd_.size(), static_cast<std::size_t>(fd) + 1), -1);
@@ -173,7 +173,7 @@ class Router {
     Forwarder forwarder_;
     UniqueFd epoll_;
     UniqueFd signals_;
-    Commands commands_;
+    LabState state_;
     ControlServer control_;
     std::vector<int> host_of_fd_;  // -1: no host's
 };

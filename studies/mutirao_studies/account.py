@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 
 from mutirao.base.errors import Failure, UsageError, unknown
 from mutirao.base.output import note
+from mutirao.base.paths import BUILD
 from mutirao.base.progress import Steps
+from mutirao.base.tools import ask, built
 from mutirao.lab.lab import Lab
 from mutirao.run.processes import Finished, argv_ending_with_us, failure_of, new_mark, run_marked
 
@@ -50,6 +52,12 @@ class LeftOut:
 
 def left_out_lines(result: dict) -> list[str]:
     return [f"{row['title']} left out: {row['reason']}" for row in result.get("left_out", ())]
+
+
+def ask_studies(*words: str, **options: str) -> dict:
+    """What the program mutirao-studies says."""
+    program = built(BUILD / "bin" / "mutirao-studies")
+    return json.loads(ask(program, [program, *words], **options))
 
 
 def run_program(command: Sequence[str], environment: dict[str, str], timeout_s: float, lab: Lab | None = None,

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from mutirao.pages.svg import shape, text
+
 _WIDTH, _ROW, _GAP = 340, 19, 8
 _LETTER, _DIGIT, _MOST_TITLE = 6.6, 7.7, 172
 _RUNS_TOLD = '<p class="soft">Thin lines: from the least to the most that was measured; bars: the median.</p>'
@@ -72,14 +74,12 @@ def _group(group: Group, x: _Scale) -> Iterator[str]:
     bottom = _ROW * len(group.bars)
     yield f'<svg class="chart" viewBox="0 0 {_WIDTH} {bottom}" role="img">'
     for number, bar in enumerate(group.bars):
-        yield (f'<text x="0" y="{_ROW * number + 14}">{escape(_cut(bar.title))}</text>')
+        yield text("", 0, _ROW * number + 14, _cut(bar.title))
         yield from _bar(bar, _ROW * number, x)
     if group.bound is not None:
-        at = x(group.bound)
-        yield f'<line class="bound" x1="{at:.1f}" x2="{at:.1f}" y1="0" y2="{bottom}"/>'
+        yield shape("line", "bound", x1=x(group.bound), x2=x(group.bound), y1=0, y2=bottom)
     for number, bar in enumerate(group.bars):
-        yield (f'<text class="value" x="{_label_at(bar, group.bound, x):.1f}"'
-               f' y="{_ROW * number + 14}">{escape(bar.label)}</text>')
+        yield text("value", _label_at(bar, group.bound, x), _ROW * number + 14, bar.label)
     yield "</svg>"
 
 
@@ -98,11 +98,9 @@ def _cut(title: str) -> str:
 def _bar(bar: Bar, top: float, x: _Scale) -> Iterator[str]:
     base = 0.0
     for style, value, what in bar.segments:
-        begin, end = x(base), x(base + value)
-        yield (f'<rect class="{style}" x="{begin:.1f}" y="{top + 3}" width="{end - begin:.1f}"'
-               f' height="{_ROW - 5}" rx="1.5"><title>{escape(what)}</title></rect>')
+        yield shape("rect", style, what, x=x(base), y=top + 3, width=x(base + value) - x(base), height=_ROW - 5, rx=1.5)
         base += value
     if len(bar.runs) > 1:
         low, high, middle = x(min(bar.runs)), x(max(bar.runs)), top + _ROW / 2 + 0.5
         line = f"M{low:.1f} {middle - 3}v6m0 -3H{high:.1f}m0 -3v6"
-        yield f'<path class="runs under" d="{line}"/><path class="runs" d="{line}"/>'
+        yield shape("path", "runs under", d=line) + shape("path", "runs", d=line)

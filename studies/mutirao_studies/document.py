@@ -11,13 +11,15 @@ from typing import Any, NamedTuple
 
 from mutirao.base.errors import UsageError
 from mutirao.base.tables import BEST, BOUND, Table, text_table
+from mutirao.base.units import counted
 from mutirao.base.user_files import why, write_file
 from mutirao.measure.circumstances import busy_remarks
-from mutirao.pages.html import Page, listed, section, soft, wide_table
+from mutirao.pages.html import Page, listed, section, soft, table, wide_table
 from mutirao_studies.account import command_of, left_out_lines
 
 STYLE = Path(__file__).with_name("studies.css").read_text(encoding="utf-8")
 _WIDTH = 80
+_LONGEST = 1000  # text: the bytes of an image are no measurement
 # Rows that stand out, by their first cell.
 _ROW_STYLES = {"physical bound": BOUND, "mutirao's choice": BEST, "mutirao's default": BEST}
 
@@ -35,14 +37,8 @@ class Statements(NamedTuple):
     rows: Sequence[Sequence[str]]
 
 
-class Beside(NamedTuple):
-    """Parts that stand side by side where a page is wide enough."""
-
-    parts: Sequence["Part"]
-
-
 Html = str  # for the page alone: charts, and what is said of them
-Part = Table | Lines | Statements | Beside | Html
+Part = Table | Lines | Statements | Html
 
 
 @dataclass(frozen=True)
@@ -68,7 +64,6 @@ class Document:
     lead: str  # what was asked
     result: dict
     sections: Sequence[Section]
-    raw: Sequence[Table]  # all measurements, for the page alone
     tiles: Sequence[tuple[str, str, str]] = ()  # what came out: (style, number, what it is) each
     made: Sequence[str | None] = ()  # what else there is to say of how it was measured
     commands: str = ""  # empty: that which repeats the study
@@ -77,7 +72,20 @@ class Document:
 
     @property
     def all_remarks(self) -> list[str]:
-        return [*self.remarks, *busy_remarks(self.result), *left_out_lines(self.result)]
+        return [*self.remarks, *_overrun_remarks(self.result), *busy_remarks(self.result), *left_out_lines(self.result)]
+
+
+def _overrun_remarks(result: dict) -> list[str]:
+    count = _overruns(result)
+    return [f"The lab's router was too slow for {counted(count, 'packet')}: measure again on a machine with less to"
+            " do"] if count else []
+
+
+def _overruns(value: Any) -> int:
+    """Of all that was measured."""
+    if isinstance(value, dict):
+        return value.get("overruns", 0) + sum(map(_overruns, value.values()))
+    return sum(map(_overruns, value)) if isinstance(value, list) else 0
 
 
 def beside_paper(citation: str, differences: Sequence[str], *more: Part) -> Section:
@@ -106,8 +114,6 @@ def _texts(parts: Sequence[Part]) -> Iterator[str]:
         elif isinstance(part, Statements):
             yield _wrapped(" ".join([first, *(f"{column[0].upper()}{column[1:]}: {cell}." for column, cell in zip(
                 part.columns[1:], more, strict=True) if cell)]) for first, *more in part.rows)
-        elif isinstance(part, Beside):
-            yield from _texts(part.parts)
 
 
 def _wrapped(lines: Iterable[str]) -> str:
@@ -120,8 +126,8 @@ def _wrapped(lines: Iterable[str]) -> str:
 def page_of(document: Document) -> Page:
     return Page(document.heading, document.lead, how_made(document.result, *document.made),
                 "".join(section(each.heading, *map(_html, each.parts)) for each in document.sections),
-                document.commands or command_of(document.result), "\n".join(map(_html, document.raw)),
-                document.result, document.tiles, document.all_remarks, STYLE)
+                document.commands or command_of(document.result), _in_full(document.result), document.result,
+                document.tiles, document.all_remarks, STYLE)
 
 
 def how_made(result: dict, *more: str | None) -> Html:
@@ -138,8 +144,6 @@ def _html(part: Part) -> Html:
         return listed(part.lines)
     if isinstance(part, Statements):
         return f'<div class="prose">{wide_table(part.columns, part.rows)}</div>'
-    if isinstance(part, Beside):
-        return f'<div class="beside">{"".join(f"<div>{_html(each)}</div>" for each in part.parts)}</div>'
     return part
 
 
@@ -152,6 +156,26 @@ def html_of_table(shown: Table) -> Html:
 
 def _cell(value: Any) -> Any:
     return (f'<td class="{value.style}">{escape(value.text)}</td>',) if isinstance(value, Marked) else value
+
+
+# --- all measurements, on the page ----------------------------------------------------------------------
+
+
+def _in_full(value: Any) -> Html:
+    """Tables within tables, by the names that values have in the result."""
+    if isinstance(value, dict):
+        return table(("", ""), [(name, _full_cell(each)) for name, each in value.items()])
+    if isinstance(value, list | tuple) and value and all(isinstance(each, dict) for each in value):
+        columns = list(dict.fromkeys(name for row in value for name in row))
+        return table(columns, [[_full_cell(row.get(name)) for name in columns] for row in value])
+    if isinstance(value, list | tuple):
+        return ("<br>" if any(isinstance(each, list | tuple) for each in value) else ", ").join(map(_in_full, value))
+    text = "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+    return escape(textwrap.shorten(text, _LONGEST, placeholder="…"))
+
+
+def _full_cell(value: Any) -> tuple[Html]:
+    return (f"<td>{_in_full(value)}</td>",)
 
 
 # --- on the disk ----------------------------------------------------------------------------------------

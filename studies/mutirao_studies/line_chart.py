@@ -4,10 +4,9 @@ logarithmic."""
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 
 from mutirao.base.units import duration, size
-from mutirao.pages.svg import axis_text, scale, time_label
+from mutirao.pages.svg import axis_text, scale, shape, time_label
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 24, 26
 _ALMOST = 1.0001  # powers of ten are not exact
@@ -73,24 +72,23 @@ def line_chart(lines: Sequence[Line], axis: Axis = SIZES, height: int = 270, bou
     y = scale(math.log10(times_us[0]), math.log10(times_us[-1]), height - _BOTTOM, _TOP, math.log10)
     parts = [f'<svg class="chart lines" viewBox="0 0 {width} {height}" role="img">']
     for us in times_us:
-        at = y(us)
-        parts.append(f'<line class="grid" x1="{_LEFT}" x2="{width - _RIGHT}" y1="{at:.1f}"'
-                     f' y2="{at:.1f}"/>' + axis_text(_LEFT - 6, at + 4, "end", time_label(us)))
+        parts += [shape("line", "grid", x1=_LEFT, x2=width - _RIGHT, y1=y(us), y2=y(us)),
+                  axis_text(_LEFT - 6, y(us) + 4, "end", time_label(us))]
     parts += [axis_text(x(tick), height - _BOTTOM + 17, "end" if tick == max(places) else "middle",
                         axis.name(tick)) for tick in axis.ticks(min(places), max(places))]
     parts += _marks(marks, x, height)
     for line in lines:
         parts += _line(line, axis, x, y)
     if bound:
-        parts.append(f'<path class="bound" d="{_path([(x(at), y(us)) for at, us in bound])}"/>')
+        parts.append(shape("path", "bound", d=_path([(x(at), y(us)) for at, us in bound])))
     return "\n".join([*parts, "</svg>"])
 
 
 def _marks(marks: Sequence[tuple[int, str]], x: Callable[[float], float],
            height: int) -> Iterator[str]:
     for at, what in marks:
-        yield (f'<line class="mark" x1="{x(at):.1f}" x2="{x(at):.1f}" y1="{_TOP - 4}"'
-               f' y2="{height - _BOTTOM}"/>' + axis_text(x(at), _TOP - 8, "middle", what))
+        yield shape("line", "mark", x1=x(at), x2=x(at), y1=_TOP - 4, y2=height - _BOTTOM)
+        yield axis_text(x(at), _TOP - 8, "middle", what)
 
 
 def _times_between(least_us: float, most_us: float) -> Sequence[float]:
@@ -111,10 +109,9 @@ def _line(line: Line, axis: Axis, x: Callable[[float], float],
           y: Callable[[float], float]) -> Iterator[str]:
     lower, upper = ([(x(point.x), y(point.ends_us[end])) for point in line.points] for end in (0, 1))
     middle = [(x(point.x), y(point.us)) for point in line.points]
-    yield f'<path class="band {line.style}" d="{_path([*upper, *reversed(lower)])}Z"/>'
-    yield f'<path class="curve {line.style}" d="{_path(middle)}"/>'
+    yield shape("path", f"band {line.style}", d=_path([*upper, *reversed(lower)]) + "Z")
+    yield shape("path", f"curve {line.style}", d=_path(middle))
     for point, (a, b) in zip(line.points, middle, strict=True):
         what = (f"{line.title}, {axis.name(point.x)}: {duration(point.us)}"
                 f" ({' to '.join(map(duration, point.ends_us))})")
-        yield (f'<circle class="dot {line.style}" cx="{a:.1f}" cy="{b:.1f}" r="2.6">'
-               f'<title>{escape(what)}</title></circle>')
+        yield shape("circle", f"dot {line.style}", what, cx=a, cy=b, r=2.6)

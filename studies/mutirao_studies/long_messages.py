@@ -185,4 +185,4 @@ def document(result: dict) -> Document:
               " mutirao" for row in result["rows"] if row["first_ms"]]
     return Document("Long messages", lead, result, [
         Section("Times the bound", tables(result)), Section("The first call of a job", [Lines(firsts)])],
-        tables(result), tiles, commands=command_of(result, f"--lab {result['network']}"))
+        tiles, commands=command_of(result, f"--lab {result['network']}"))

@@ -114,4 +114,4 @@ def document(result: dict) -> Document:
     right = sum(abs(each) <= NEAR for each in apart)
     said = [f"After {PAUSES_MS[-1] / 1000:g} s, with {CONTROLS['plain']}: {right} of {counted(len(apart), 'message')}"
             f" within {NEAR:.0%} of what is predicted."] if apart else []
-    return Document("Messages", lead, result, [Section("Times", [*tables(result), Lines(said)])], tables(result))
+    return Document("Messages", lead, result, [Section("Times", [*tables(result), Lines(said)])])

@@ -28,17 +28,13 @@ class Part:
 
 
 def write_report(parts: Sequence[Part], made: str, folder: Path) -> Path:
-    return write_file(folder / FILE, make_report(parts, made))
-
-
-def make_report(parts: Sequence[Part], made: str) -> str:
     missing = [f"{part.study} left out: {part.reason}" for part in parts if part.page is None]
     whole = [part for part in parts if part.page is not None]
     contents = "\n".join(f"<li>paper {paper}, {escape(asks)}: {links}</li>" for paper, asks in PAPERS.items()
                          if (links := _links(part for part in whole if part.paper == paper)))
     bodies = "\n".join(f'<article id="{escape(part.study)}">{_body(part.page)}</article>'
                        for part in whole)
-    return whole_page(_HEADING, f"""<header>
+    return write_file(folder / FILE, whole_page(_HEADING, f"""<header>
 <h1>{_HEADING}</h1>
 <p class="soft">mutirao {escape(__version__)}, {escape(made)}. Each part has its command, its machine and versions,
 what differs from the paper's set-up, and all that was measured.</p>
@@ -47,7 +43,7 @@ what differs from the paper's set-up, and all that was measured.</p>
 {contents}
 </ul></nav>
 {bodies}
-""", STYLE)
+""", STYLE))
 
 
 def _links(parts: Iterable[Part]) -> str:

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <deque>
 #include <fstream>
-#include <iostream>
 #include <limits>
-#include <sstream>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -18,6 +16,8 @@
 #include "core/text/invariant.h"
 #include "core/text/json.h"
 #include "core/text/numbers.h"
+#include "simulate/maintenance_world.h"
+#include "simulate/timed_run.h"
 
 namespace mutirao::tool {
 
@@ -36,66 +36,55 @@ std::optional<double> read_latency(const std::string& word) {
 /// The latencies of one slice, link by link in the order of the format; NaN: not measured.
 using TraceSlice = std::vector<double>;
 
-// A recorded trace as it is handed to `mutirao-studies replay`, slice by slice:
+// A recorded trace as it is handed to `mutirao-studies replay`:
 //
 //   # anything after a hash is a comment
 //   hosts 99                     must come first; the hosts are 0 .. 98
 //   slice 75000 80000 - inf ...  one-way latencies in us of all links 0-1, 0-2, .. 1-2, ..
 //
 // "-": not measured in this slice, so what is known stays; "inf": nothing gets through.
-class TraceReader {
-  public:
-    /// `name` is how error lines call the trace. Throws UsageError where the first line is wrong.
-    TraceReader(std::istream& input, std::string name) : input_(input), name_(std::move(name)) {
-        const Words heading = words();
-        if (heading.size() != 2 || heading[0] != "hosts") refuse("the first line must be hosts COUNT");
-        host_count_ = number_in<int>(heading[1]).value_or(0);
-        if (host_count_ < 2 || host_count_ > most_hosts) {
-            refuse("hosts \"" + heading[1] + "\" is not in 2.." + std::to_string(most_hosts));
-        }
-    }
-
-    int host_count() const { return host_count_; }
-
-    /// Nothing at the end. Throws UsageError where a line is wrong.
-    std::optional<TraceSlice> next() {
-        const Words line = words();
-        if (line.empty()) return std::nullopt;
-        if (line[0] != "slice") refuse("unknown line \"" + line[0] + "\"");
-        const auto links = static_cast<std::size_t>(host_count_ * (host_count_ - 1) / 2);
-        if (line.size() != links + 1) {
-            refuse(std::to_string(line.size() - 1) + " latencies where " + std::to_string(links) + " belong");
-        }
-        TraceSlice slice;
-        for (std::size_t i = 1; i < line.size(); ++i) {
-            const auto latency_us = read_latency(line[i]);
-            if (!latency_us) refuse("\"" + line[i] + "\" is not a latency: a number of at least 0, inf or -");
-            slice.push_back(*latency_us);
-        }
-        return slice;
-    }
-
-  private:
-    /// The words of the next line that has any; empty at the end.
-    Words words() {
-        Words result;
-        for (std::string text; result.empty() && std::getline(input_, text);) {
-            ++line_number_;
-            std::istringstream stream(text.substr(0, text.find('#')));
-            for (std::string word; stream >> word;) result.push_back(word);
-        }
-        return result;
-    }
-
-    [[noreturn]] void refuse(const std::string& what) const {
-        throw UsageError(name_ + ":" + std::to_string(line_number_) + ": " + what);
-    }
-
-    std::istream& input_;
-    std::string name_;
-    int line_number_ = 0;
-    int host_count_ = 0;
+struct Trace {
+    int hosts = 0;
+    std::vector<TraceSlice> slices;
 };
+
+int read_hosts(const Words& line) {
+    if (line.size() != 2 || line[0] != "hosts") throw UsageError("the first line must be hosts COUNT");
+    const int hosts = number_in<int>(line[1]).value_or(0);
+    if (hosts < 2 || hosts > most_hosts) {
+        throw UsageError("hosts \"" + line[1] + "\" is not in 2.." + std::to_string(most_hosts));
+    }
+    return hosts;
+}
+
+TraceSlice read_slice(const Words& line, int hosts) {
+    if (line[0] != "slice") throw UsageError("unknown line \"" + line[0] + "\"");
+    const auto links = static_cast<std::size_t>(hosts * (hosts - 1) / 2);
+    if (line.size() != links + 1) {
+        throw UsageError(std::to_string(line.size() - 1) + " latencies where " + std::to_string(links) + " belong");
+    }
+    TraceSlice slice;
+    for (std::size_t i = 1; i < line.size(); ++i) {
+        const auto latency_us = read_latency(line[i]);
+        if (!latency_us) throw UsageError("\"" + line[i] + "\" is not a latency: a number of at least 0, inf or -");
+        slice.push_back(*latency_us);
+    }
+    return slice;
+}
+
+/// `name` is how error lines call it.
+Trace read_trace(std::istream& input, const std::string& name) {
+    Trace trace;
+    read_lines(input, name, [&](const Words& line) {
+        if (trace.hosts == 0) {
+            trace.hosts = read_hosts(line);
+        } else {
+            trace.slices.push_back(read_slice(line, trace.hosts));
+        }
+    });
+    if (trace.slices.empty()) throw UsageError(name + " has no slice behind its line hosts COUNT");
+    return trace;
+}
 
 /// With the costs of hosts that the library assumes of those that it has not measured.
 Network unknown_network(int host_count) {
@@ -152,94 +141,55 @@ class ReplayedLinks {
     Network announced_;
 };
 
-/// Far above what a round needs: what stops a round that does not end.
-constexpr int most_messages_per_link = 64;
-
-HostSet reachable(const Network& network, int from) {
-    HostSet hosts{from};
-    std::vector<int> open = {from};
-    while (!open.empty()) {
-        const int host = open.back();
-        open.pop_back();
-        for (int other = 0; other < network.host_count(); ++other) {
-            if (hosts.contains(other) || !network.link(host, other).usable()) continue;
-            hosts.insert(other);
-            open.push_back(other);
-        }
+/// The hosts that usable links join to this one.
+HostSet part_of(int inside, const simulate::Graph& links) {
+    const std::vector<int> part = components(links);
+    HostSet hosts;
+    for (std::size_t host = 0; host < part.size(); ++host) {
+        if (part[host] == part[static_cast<std::size_t>(inside)]) hosts.insert(static_cast<int>(host));
     }
     return hosts;
 }
 
-struct Letter {
-    int from;
-    int to;
-    maintenance::Message message;
+struct Ended {
+    int messages = 0;
+    EdgeList tree;  ///< as all hosts know it
 };
 
-/// All hosts of one round.
-class RoundInMemory {
-  public:
-    RoundInMemory(const Network& network, const maintenance::Round& round)
-        : position_(static_cast<std::size_t>(network.host_count()), -1) {
-        const std::vector<int> hosts = round.hosts.hosts();
-        for (const int host : hosts) {
-            std::vector<ghs::Neighbour> links;
-            for (const int other : hosts) {
-                if (other == host || !network.link(host, other).usable()) continue;
-                links.push_back({other, link_weight(network, host, other)});
-            }
-            position_[static_cast<std::size_t>(host)] = static_cast<int>(nodes_.size());
-            nodes_.emplace_back(host, links, round);
-            limit_ += most_messages_per_link * static_cast<int>(links.size() + 1);
-        }
-        for (const int host : hosts) send(host, node(host).start());
+/// One round of all its hosts in memory: each message is as long on its way as any other.
+Ended run_round(const maintenance::Round& round, simulate::Graph links) {
+    std::erase_if(links.edges, [&](const WeightedEdge& edge) { return !round.hosts.contains(edge.low); });
+    using World = simulate::MaintenanceWorld;
+    std::vector<simulate::RoundNode> nodes;
+    for (int host = 0; host < links.hosts; ++host) {
+        maintenance::Round its = round;
+        if (!round.hosts.contains(host)) its = {.root = host, .tree = {}, .changes = {}, .hosts = {host}};
+        nodes.emplace_back(host, links.neighbours(host), its);
     }
-
-    /// Returns the number of messages.
-    int run() {
-        for (; !letters_.empty(); letters_.pop_front()) {
-            if (++messages_ > limit_) broken_invariant("messages in a round", messages_, limit_);
-            const Letter& letter = letters_.front();
-            send(letter.to, node(letter.to).on(letter.from, letter.message));
-        }
-        return messages_;
+    simulate::TimedRun<World> run(World(std::move(nodes), links.links()), [](int, int) { return 1.0; });
+    for (const int host : round.hosts.hosts()) run.schedule(0, {World::Choice::Kind::wake, -1, host});
+    Ended ended;
+    while (const auto step = run.step()) {
+        ended.messages += step->choice.kind == World::Choice::Kind::deliver ? 1 : 0;
     }
-
-    /// As all hosts know it.
-    const EdgeList& tree() const {
-        for (const maintenance::Node& each : nodes_) {
-            if (!each.finished()) broken_invariant("hosts that know the round's end", 0, 1);
-            if (each.tree() != nodes_.front().tree()) {
-                broken_invariant("trees of two hosts", static_cast<long long>(each.tree().size()),
-                                 static_cast<long long>(nodes_.front().tree().size()));
-            }
-        }
-        return nodes_.front().tree();
-    }
-
-  private:
-    maintenance::Node& node(int host) {
-        return nodes_[static_cast<std::size_t>(position_[static_cast<std::size_t>(host)])];
-    }
-    void send(int from, maintenance::Output output) {
-        for (maintenance::Outgoing& each : output) {
-            letters_.push_back({from, each.to, std::move(each.message)});
+    ended.tree = run.world().machine(round.root).tree();
+    for (const int host : round.hosts.hosts()) {
+        const simulate::RoundNode& node = run.world().machine(host);
+        if (!node.finished()) broken_invariant("hosts that know the round's end", 0, 1);
+        if (node.tree() != ended.tree) {
+            broken_invariant("trees of two hosts", static_cast<long long>(node.tree().size()),
+                             static_cast<long long>(ended.tree.size()));
         }
     }
-
-    std::vector<int> position_;
-    std::vector<maintenance::Node> nodes_;
-    std::deque<Letter> letters_;
-    int messages_ = 0;
-    int limit_ = 0;
-};
+    return ended;
+}
 
 }  // namespace
 
-maintenance::Round MaintainedTree::next_round(const Network& announced, int inside) const {
+maintenance::Round MaintainedTree::next_round(const Network& announced, const HostSet& hosts) const {
     maintenance::Round round;
     round.number = rounds_ + 1;
-    round.hosts = reachable(announced, inside);
+    round.hosts = hosts;
     round.root = round.hosts.hosts().front();
     if (round.hosts != hosts_) return round;
     round.tree = tree_;
@@ -254,17 +204,17 @@ maintenance::Round MaintainedTree::next_round(const Network& announced, int insi
 }
 
 int MaintainedTree::adapt(const Network& announced, int inside) {
-    const maintenance::Round round = next_round(announced, inside);
+    const simulate::Graph links = simulate::graph_of(announced);
+    const maintenance::Round round = next_round(announced, part_of(inside, links));
     if (round.hosts == hosts_ && round.changes.empty()) return 0;
     base_ = announced;
     hosts_ = round.hosts;
     tree_.clear();
     if (hosts_.count() == 1) return 0;
-    RoundInMemory memory(announced, round);
-    const int messages = memory.run();
-    tree_ = memory.tree();
+    Ended ended = run_round(round, links);
+    tree_ = std::move(ended.tree);
     rounds_ = round.number;
-    return messages;
+    return ended.messages;
 }
 
 bool MaintainedTree::equals_kruskals() const {
@@ -273,15 +223,15 @@ bool MaintainedTree::equals_kruskals() const {
     return tree_ == edges;
 }
 
-int Track::use(std::optional<Tree> tree) {
-    if (!tree) return 0;
+int Track::use(std::optional<Tree> next) {
+    if (!next) return 0;
     int exchanged = 0;  // hosts with another parent
-    for (std::size_t host = 0; tree_ && host < tree->parent.size(); ++host) {
-        exchanged += tree_->parent[host] != tree->parent[host] ? 1 : 0;
+    for (std::size_t host = 0; tree && host < next->parent.size(); ++host) {
+        exchanged += tree->parent[host] != next->parent[host] ? 1 : 0;
     }
-    tree_ = std::move(tree);
-    switches_ += exchanged > 0 ? 1 : 0;
-    exchanged_links_ += exchanged;
+    tree = std::move(next);
+    switches += exchanged > 0 ? 1 : 0;
+    exchanged_links += exchanged;
     return exchanged;
 }
 
@@ -305,7 +255,7 @@ class Family {
         std::array<int, uses.size()> exchanged{};
     };
 
-    const std::optional<Tree>& tree(Use use) const { return tracks_[use].tree(); }
+    const std::optional<Tree>& tree(Use use) const { return tracks_[use].tree; }
 
     Slice advance(std::optional<Tree> adapted, std::optional<Tree> made_anew, const Network& actual,
                   std::size_t length_bytes, double bound_us) {
@@ -327,8 +277,8 @@ class Family {
             json.key(names_of_uses[use])
                 .begin_object()
                 .member("near_bound", near_bound_[use])
-                .member("switches", tracks_[use].switches())
-                .member("exchanged_links", tracks_[use].exchanged_links())
+                .member("switches", tracks_[use].switches)
+                .member("exchanged_links", tracks_[use].exchanged_links)
                 .end_object();
         }
         json.end_object();
@@ -383,43 +333,23 @@ void worsen(Network& worst, const Relative& slice) {
     }
 }
 
-/// From slice `begin` on, how many slices one tree can last.
-class Lasting {
-  public:
-    Lasting(const std::vector<Relative>& slices, std::size_t begin, int root, double near_percent)
-        : slices_(slices), begin_(begin), root_(root), near_percent_(near_percent),
-          worst_(slices[begin].network.host_count()) {}
-
-    std::size_t end() {
-        std::size_t end = begin_;
-        for (; end < slices_.size(); ++end) {
-            worsen(worst_, slices_[end]);
-            if (tree_ && near(*tree_, end)) continue;
-            tree_ = shortest_path_tree(worst_, root_, 0);
-            if (!tree_ || !near_since_begin(*tree_, end)) break;
-        }
-        return end;
+/// From slice `begin` on, until which one a single tree lasts.
+std::size_t lasts_until(const std::vector<Relative>& slices, std::size_t begin, int root, double near_percent) {
+    Network worst(slices[begin].network.host_count());
+    std::optional<Tree> tree;
+    const auto near = [&](const Relative& slice) {
+        const double most_us = slice.bound_us * (1 + near_percent / 100);
+        return farthest_us(*tree, slice.network) <= most_us * rounding;
+    };
+    std::size_t end = begin;
+    for (; end < slices.size(); ++end) {
+        worsen(worst, slices[end]);
+        if (tree && near(slices[end])) continue;
+        tree = shortest_path_tree(worst, root, 0);
+        if (!tree || !std::ranges::all_of(std::span(slices).subspan(begin, end + 1 - begin), near)) break;
     }
-
-  private:
-    bool near(const Tree& tree, std::size_t slice) const {
-        const double most_us = slices_[slice].bound_us * (1 + near_percent_ / 100);
-        return farthest_us(tree, slices_[slice].network) <= most_us * rounding;
-    }
-    bool near_since_begin(const Tree& tree, std::size_t last) const {
-        for (std::size_t slice = begin_; slice <= last; ++slice) {
-            if (!near(tree, slice)) return false;
-        }
-        return true;
-    }
-
-    const std::vector<Relative>& slices_;
-    std::size_t begin_;
-    int root_;
-    double near_percent_;
-    Network worst_;
-    std::optional<Tree> tree_;
-};
+    return end;
+}
 
 }  // namespace
 
@@ -432,8 +362,7 @@ int trees_with_foresight(const std::vector<Network>& slices, const Broadcasts& b
     }
     int trees = 0;
     for (std::size_t begin = 0; begin < reachable.size(); ++trees) {
-        const std::size_t end =
-            Lasting(reachable, begin, broadcasts.root, near_percent).end();
+        const std::size_t end = lasts_until(reachable, begin, broadcasts.root, near_percent);
         if (end == begin) broken_invariant("slices that a tree lasts", 0, 1);
         begin = end;
     }
@@ -586,36 +515,30 @@ void Replay::write_totals(JsonWriter& json) const {
 
 void replay_trace(const Words& words, std::ostream& out) {
     const Arguments arguments(words, option_names);
-    if (arguments.positional().size() != 1) throw UsageError("one trace is replayed: FILE, or -");
+    if (arguments.positional().size() != 1) throw UsageError("one trace is replayed: FILE");
     const std::string& path = arguments.positional().front();
-    std::ifstream file;
-    if (path != "-") file.open(path);
+    std::ifstream file(path);
     if (!file) throw UsageError("the trace " + path + " cannot be read");
-    TraceReader trace(path == "-" ? std::cin : file, path == "-" ? "standard input" : path);
-
-    const int hosts = trace.host_count();
+    const Trace trace = read_trace(file, path);
     const ChangeRule rule = read_rule(arguments);
     const auto measurements =
         static_cast<int>(arguments.number("measurements", 4, 1, most_measurements));
     const Broadcasts broadcasts = {
-        .root = static_cast<int>(arguments.number("root", 0, 0, hosts - 1)),
+        .root = static_cast<int>(arguments.number("root", 0, 0, trace.hosts - 1)),
         .length_bytes =
             static_cast<std::size_t>(arguments.number("bytes", 24, 0, most_length_bytes)),
         .tolerance_percent = read_percent(arguments, "tolerance", usual_tolerance_percent)};
-    Replay replay(hosts, rule, measurements, broadcasts);
+    Replay replay(trace.hosts, rule, measurements, broadcasts);
     JsonWriter json;
     json.begin_object()
-        .member("hosts", hosts)
+        .member("hosts", trace.hosts)
         .member("root", broadcasts.root)
         .member("length_bytes", broadcasts.length_bytes)
         .member("measurements", measurements)
         .member("tolerance_percent", broadcasts.tolerance_percent)
         .member("threshold_percent", rule.threshold_percent);
-    json.key("slices").begin_array();
     int number = 0;
-    while (const auto slice = trace.next()) write_slice(json, number++, replay.pass(*slice));
-    if (number == 0) throw UsageError(path + " has no slice");
-    json.end_array();
+    json.list("slices", trace.slices, [&](const TraceSlice& slice) { write_slice(json, number++, replay.pass(slice)); });
     replay.write_totals(json);
     json.end_object();
     out << json.take() << "\n";

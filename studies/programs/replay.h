@@ -30,7 +30,7 @@ class MaintainedTree {
     bool equals_kruskals() const;
 
   private:
-    maintenance::Round next_round(const Network& announced, int inside) const;
+    maintenance::Round next_round(const Network& announced, const HostSet& hosts) const;
 
     Network base_;  ///< as of the last round
     EdgeList tree_;
@@ -39,19 +39,13 @@ class MaintainedTree {
 };
 
 /// One tree over the slices: how often it was another one than in the slice before.
-class Track {
-  public:
+struct Track {
+    std::optional<Tree> tree;
+    int switches = 0;
+    int exchanged_links = 0;
+
     /// The tree of this slice; nothing: there is none. Returns how many links were exchanged.
-    int use(std::optional<Tree> tree);
-
-    const std::optional<Tree>& tree() const { return tree_; }
-    int switches() const { return switches_; }
-    int exchanged_links() const { return exchanged_links_; }
-
-  private:
-    std::optional<Tree> tree_;
-    int switches_ = 0;
-    int exchanged_links_ = 0;
+    int use(std::optional<Tree> next);
 };
 
 struct Broadcasts {

@@ -209,8 +209,8 @@ TEST(Track, CountsHostsWithAnotherParent) {
     EXPECT_EQ(track.use(Tree{0, {-1, 0, 0, 0}, {{3, 2, 1}, {}, {}, {}}}), 0) << "order is none";
     EXPECT_EQ(track.use(std::nullopt), 0) << "the tree stays";
     EXPECT_EQ(track.use(Tree{0, {-1, 0, 1, 1}, {{1}, {2, 3}, {}, {}}}), 2);
-    EXPECT_EQ(track.switches(), 1);
-    EXPECT_EQ(track.exchanged_links(), 2);
+    EXPECT_EQ(track.switches, 1);
+    EXPECT_EQ(track.exchanged_links, 2);
 }
 
 }  // namespace

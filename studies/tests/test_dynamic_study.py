@@ -205,7 +205,7 @@ def test_trees_before_and_after_each_change(dynamic_with):
     assert before["kept_ms"] == pytest.approx(364.1 / 2 + 13.5 / 2 + 332.8 / 2 + 14.9 / 2 + 0.5, abs=1)
     changed = [(4, 6), (12, 16), (12, 20), (0, 2)]
     for moment, in_use in zip(later, ({(12, 20)}, {(12, 16), (12, 20)}, {(12, 16)}, {(12, 16)}), strict=True):
-        links = {tuple(sorted(message[:2])) for message in moment["messages"]}
+        links = {tuple(sorted((message["from"], message["to"]))) for message in moment["broadcast"]["messages"]}
         assert len(links) == 23 and links.intersection(changed) == in_use
     assert later[0]["kept_ms"] > 4999.5 and later[3]["kept_ms"] < 400
 

@@ -19,7 +19,7 @@ from mutirao.lab.network import HostNetwork
 from mutirao_studies.paper_002 import interfaces, transports
 from mutirao_studies.paper_002.paper_002 import MESSAGE_BYTES
 from mutirao_studies.paper_002.transports import Task, known_transports, run_task
-from shared import wait_until
+from shared import processes_with, wait_until
 
 TRANSPORTS = known_transports(("openmpi-5", "mpich-5"))
 POINTS, ITERATIONS, SIDE = 40, 60, 10
@@ -119,7 +119,7 @@ def test_a_worker_killed_from_outside(image):
     wait_until(lambda: all(processor_ticks_of(worker) >= 3 for worker in workers))  # they compute
     os.kill(int(workers[0]), signal.SIGKILL)
     said, _ = process.communicate(timeout=SECONDS)
-    assert process.returncode == 0 and '"gone": 1' in said
+    assert process.returncode == 0 and '"gone":1' in said
     assert interfaces.points_of_pgm(image.read_bytes()).count(0) > 100
     wait_until(lambda: not any(os.path.exists(f"/proc/{worker}") for worker in workers))
 
@@ -231,17 +231,6 @@ def test_study_goes_on_without_what_fails(monkeypatch):
         interfaces.run_study(["openmpi-5"], only=["grcp"])
 
 
-def processes_with(folder):
-    """Ids of the processes that have this folder for their temporary files."""
-    wanted = f"TMPDIR={folder}".encode()
-    ids = []
-    for entry in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            if entry.name.isdigit() and wanted in (entry / "environ").read_bytes().split(b"\0"):
-                ids.append(entry.name)
-    return ids
-
-
 @pytest.mark.parametrize("place, moment_s", [((), 0.0), ((), 0.4), ((), 2.5), (("--lab", "nine-hosts"), 1.0),
                                              (("--lab", "nine-hosts"), 2.5)])
 def test_ctrl_c_leaves_nothing(tmp_path, place, moment_s):
@@ -252,12 +241,12 @@ def test_ctrl_c_leaves_nothing(tmp_path, place, moment_s):
     study = subprocess.Popen(
         [ROOT / "mutirao", "study", "interfaces", "--only", ",".join(here), *place, "--output", tmp_path],
         env={**os.environ, "TMPDIR": folder}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_until(lambda: len(processes_with(folder)) > 1)
+    wait_until(lambda: len(processes_with(f"TMPDIR={folder}", "environ")) > 1)
     time.sleep(moment_s)
     study.send_signal(signal.SIGINT)
     # Python, not yet at its first line of ours, lets the signal end it: for a shell the same.
     assert study.wait(SECONDS) in (130, -signal.SIGINT)
-    assert processes_with(folder) == []
+    assert processes_with(f"TMPDIR={folder}", "environ") == []
     assert os.listdir(folder) == []
     os.rmdir(folder)
 

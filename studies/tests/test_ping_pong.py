@@ -85,8 +85,14 @@ def times_of(_way, work, *_others, **_options):
 
 @pytest.fixture
 def on_one_host(monkeypatch):
-    """The situations of a quick study are that one, and jobs are made up."""
-    def use(run):
+    """The situations of a quick study are that one, and jobs are made up: `why_not` gives the error of a way that
+    fails."""
+    def use(why_not):
+        def run(way, work, *_others, **_options):
+            if error := why_not(way):
+                raise error
+            return times_of(way, work)
+
         monkeypatch.setattr(ping_pong_ways.Way, "run", run)
         monkeypatch.setattr(ping_pong, "_QUICK_SITUATIONS", ("one-host",))
         monkeypatch.setattr(ping_pong, "CAUSES", ())
@@ -98,13 +104,11 @@ def test_the_ways_take_turns(on_one_host):
     """C first in each round; what fails once is not tried again."""
     tried = []
 
-    def run(way, work, _lab, _change, timeout_s):
+    def why_not(way):
         tried.append(way.key)
-        if way.key == "direct-intel" and len(tried) > 4:
-            raise Failure("it broke")
-        return times_of(way, work)
+        return Failure("it broke") if way.key == "direct-intel" and len(tried) > 4 else None
 
-    on_one_host(run)
+    on_one_host(why_not)
     result = ping_pong.run_study(["intel"], quick=True, trips=100)
     once = ["c-intel", "foreign-intel", "arrays-intel", "direct-intel"]
     assert tried == [*once, *once, *once[:3], *once[:3]]
@@ -198,12 +202,8 @@ def test_every_situation_is_a_preset_with_its_bandwidth():
 
 
 def test_what_is_missing_is_skipped_once_and_the_rest_goes_on(on_one_host, capsys):
-    def run(way, work, _lab, _change, timeout_s):
-        if way.language != "C":
-            raise Failure("no Java run time (run scripts/setup.sh --studies)")
-        return times_of(way, work)
-
-    on_one_host(run)
+    missing = Failure("no Java run time (run scripts/setup.sh --studies)")
+    on_one_host(lambda way: missing if way.language != "C" else None)
     result = ping_pong.run_study(["intel"], quick=True)
     assert [way["key"] for way in result["situations"][0]["ways"]] == ["c-intel"]
     assert len(result["left_out"]) == 3
@@ -215,10 +215,7 @@ def test_what_is_missing_is_skipped_once_and_the_rest_goes_on(on_one_host, capsy
 
 
 def test_nothing_to_measure_is_a_failure(on_one_host):
-    def run(*_arguments, timeout_s):
-        raise UsageError("MPI intel is not installed (run scripts/setup.sh --with-intel)")
-
-    on_one_host(run)
+    on_one_host(lambda _way: UsageError("MPI intel is not installed (run scripts/setup.sh --with-intel)"))
     with pytest.raises(Failure, match="MPI intel is not installed"):
         ping_pong.run_study(["intel"], quick=True)
 

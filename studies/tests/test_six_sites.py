@@ -7,6 +7,7 @@ import pytest
 
 from made_up import MadeUpJobs, NoLab, mpi_named
 from mutirao.base.errors import Failure, UsageError
+from mutirao.lab.lab import Lab
 from mutirao.measure import circumstances
 from mutirao.run.mpis import Mpi
 from mutirao_studies.account import LeftOut
@@ -26,7 +27,7 @@ def study_with(monkeypatch, tmp_path):
         monkeypatch.setattr(Mpi, "built", True)
         monkeypatch.setattr(six_sites, "found_mpis", lambda: tuple(mpis.values()))
         monkeypatch.setattr(six_sites, "find_mpi", lambda name: mpis[name])
-        monkeypatch.setattr(six_sites.Lab, "up", lambda *_words, **_options: NoLab())
+        monkeypatch.setattr(Lab, "up", lambda *_words, **_options: NoLab())
         monkeypatch.setattr(six_sites, "measure", MadeUpJobs(failing))
         return six_sites.run_study(**options)
 
@@ -116,7 +117,7 @@ def test_every_number_is_shown(study_with):
     in_paper += [f"{value:.2f}" for by_count in paper_000.TABLE_2_S.values() for value in by_count.values()]
     _, page = shown(document(result), *in_paper, "2.09 s", "4.71 s", "6.80 s", "in MPI_Init", "call 1",
                     in_text=["349.4"], in_page=[f"{value:g}" for value in numbers])
-    assert "http" not in page
+    assert "http" not in page.replace('xmlns="http://www.w3.org/2000/svg"', "")
 
 
 def test_raw_values_beside_the_page(study_with, tmp_path):
@@ -126,10 +127,14 @@ def test_raw_values_beside_the_page(study_with, tmp_path):
     assert json.loads(values.read_text()) == result
 
 
-def test_fewer_sites_than_there_are_is_said(study_with):
+def test_what_was_not_as_asked_is_said(study_with):
+    """Fewer sites than there are, and packets that the router dropped, of all arms together."""
     result = study_with()
     result["arms"][-1]["start"]["sites"] = [0] * 24
-    assert "saw 1 site instead of 6" in " ".join(text_of(document(result)).split())
+    for arm, overruns in zip(result["arms"], (1, 3), strict=False):
+        arm["overruns"] = overruns
+    said = " ".join(text_of(document(result)).split())
+    assert "saw 1 site instead of 6" in said and "router was too slow for 4 packets" in said
 
 
 def test_the_papers_percentages():

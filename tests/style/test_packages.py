@@ -11,7 +11,7 @@ from mutirao.base.paths import ROOT
 PRODUCT = ROOT / "python" / "mutirao"
 STUDIES = ROOT / "studies" / "mutirao_studies"
 # What has a command line of its own, and so the same parser and exit codes.
-HAS_A_COMMAND_LINE = {STUDIES / "__main__.py", STUDIES / "bars" / "__main__.py", *(STUDIES / "commands").glob("*.py")}
+HAS_A_COMMAND_LINE = {STUDIES / "bars" / "__main__.py", *(STUDIES / "commands").glob("*.py")}
 
 
 @cache

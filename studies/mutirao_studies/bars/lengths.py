@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mutirao.base.progress import Steps, steps
+from mutirao.lab.lab import bring_up
 from mutirao.lab.named_networks import load_preset
 from mutirao.run.mpis import find_mpi
 from mutirao_studies.bars.bar import MPIS, Bar, Finding, at_least, at_most
@@ -63,7 +64,7 @@ def _rows(jobs: Sequence[Job]) -> list[dict]:
 
 def _measured(job: Job, progress: Steps) -> dict:
     mpi = find_mpi(job.mpi)
-    with loops.lab_of(job.loop) as lab:
+    with bring_up(job.loop.network) as lab:
         count = loops.steps_for(job.loop, mpi, lab, job.length_s)
         pairs: list[dict] = []
         while len(pairs) < _wanted_pairs(pairs):

@@ -5,6 +5,7 @@ import statistics
 from collections.abc import Sequence
 
 from mutirao.base.progress import steps
+from mutirao.lab.lab import bring_up
 from mutirao.run.mpis import find_mpi
 from mutirao_studies.bars.bar import MPIS, Bar, Finding, at_least, at_most, on_each_mpi
 from mutirao_studies.loops import loops
@@ -58,7 +59,7 @@ def _rows(chosen: Sequence[Loop], mpis: Sequence[str], plan: Plan) -> list[dict]
     with steps(len(chosen) * plan.pairs) as progress:
         for number, loop in enumerate(chosen):
             mpi = find_mpi(mpis[number % len(mpis)])
-            with loops.lab_of(loop) as lab:
+            with bring_up(loop.network) as lab:
                 rows.append(loops.measure_loop(loop, mpi, lab, plan, progress))
     return rows
 

@@ -1,19 +1,17 @@
 """`mutirao replay`: a recorded network against change detection and trees, without a network."""
 
-import json
 import shlex
 from itertools import product
 from pathlib import Path
 
 from mutirao.base.errors import UsageError
 from mutirao.base.output import print_json, working
-from mutirao.base.paths import BUILD
-from mutirao.base.tools import ask, built
 from mutirao.base.units import size_argument
 from mutirao.base.user_files import check_writable, write_file
 from mutirao.catalogue import core_tool
 from mutirao.cli.studies import COMMANDS
 from mutirao.measure.circumstances import Circumstances
+from mutirao_studies.account import ask_studies
 from mutirao_studies.document import page_of, text_of
 from mutirao_studies.replay.replay_document import document, slices_table
 from mutirao_studies.replay.trace import MADE_UP, ROUND_TRIPS, Trace, load_trace, made_trace_csv
@@ -111,13 +109,7 @@ def _command(arguments) -> str:
 
 def _replay(trace: Trace, rules: list[tuple[str, str]], arguments) -> list[dict]:
     with core_tool.lines_file(trace.tool_lines(), ".trace") as path:
-        return [_ask_json(
+        return [ask_studies(
             "replay", str(path), "--threshold", threshold, "--tolerance", tolerance,
             "--root", str(arguments.root), "--bytes", str(arguments.bytes),
             "--measurements", str(arguments.measurements)) for threshold, tolerance in rules]
-
-
-def _ask_json(*words: str) -> dict:
-    """What mutirao-studies says; its one-line errors become ours."""
-    program = built(BUILD / "bin" / "mutirao-studies")
-    return json.loads(ask(program, [program, *words]))

@@ -6,6 +6,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import note, print_json
@@ -31,7 +32,7 @@ from mutirao_studies.paper_001 import allgather, allgather_document
 from mutirao_studies.paper_002 import interfaces, interfaces_document
 from mutirao_studies.paper_003 import paper_003, ping_pong, ping_pong_document
 
-_MOST_TRIPS = 1_000_000  # as the programs hold
+_MOST_TRIPS = 1_000_000  # as the programs hold; two at least, since the first stands apart
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,8 @@ _KINDS = {".html": "page", ".json": "raw values", ".png": "image"}
 STUDIES = {
     six_sites.DEMO.study: Study(
         "one broadcast on six sites, without and with mutirao, in a minute",
-        lambda asked: six_sites.run_demo(asked.mpi, asked.quick), six_sites_document.demo_document),
+        lambda asked: six_sites.run_study([asked.mpi.name], asked.quick, six_sites.DEMO),
+        six_sites_document.demo_document),
     six_sites.NETWORK: Study(
         "paper 000 while nothing changes: Table 2 and Figure 4",
         lambda asked: six_sites.run_study(asked.mpi_names, asked.quick),
@@ -125,11 +127,17 @@ STUDIES = {
 LIST, ALL = "list", "all"
 
 
-def _trips(text: str) -> int:
-    """The first stands apart, and the others have a median."""
-    if not text.isdecimal() or not 2 <= int(text) <= _MOST_TRIPS:
-        raise ArgumentTypeError(f"must be a number from 2 to {_MOST_TRIPS}, not '{text}'")
-    return int(text)
+def _number(kind: type, least: float, most: float) -> Callable[[str], Any]:
+    def parse(text: str) -> Any:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = least - 1
+        if not least <= value <= most:
+            raise ArgumentTypeError(f"must be a number from {least} to {most}, not '{text}'")
+        return value
+
+    return parse
 
 
 def _pairs(text: str) -> tuple[int, int]:
@@ -138,16 +146,6 @@ def _pairs(text: str) -> tuple[int, int]:
     if not all(number.isdecimal() for number in numbers) or not 1 <= int(numbers[0]) <= int(numbers[1]) <= 31:
         raise ArgumentTypeError(f"must be a number from 1 to 31, or two such as 4-12, not '{text}'")
     return int(numbers[0]), int(numbers[1])
-
-
-def _scale(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0.1 <= value <= 100:
-        raise ArgumentTypeError(f"must be a number from 0.1 to 100, not '{text}'")
-    return value
 
 
 def _that_take(option: str) -> str:
@@ -179,14 +177,14 @@ def register(subparsers, common) -> None:
     parser.add_argument("--only", metavar="NAME,...",
                         help="of the transports, parts or situations these alone, for "
                         + _that_take("only"))
-    parser.add_argument("--trips", type=_trips, metavar="N",
+    parser.add_argument("--trips", type=_number(int, 2, _MOST_TRIPS), metavar="N",
                         help=f"round trips of each size, for {ping_pong.STUDY}; default:"
                         f" {paper_003.TRIPS}, with --quick {ping_pong.QUICK_TRIPS}")
     pairs = parser.add_argument_group(f"for {loops.STUDY}")
     pairs.add_argument("--pairs", type=_pairs, metavar="N[-M]",
                        help="runs of each; M: so many where it is not clear before whether a loop is slower than"
                        f" {loops.BAR:g} times native; default: {loops.PAIRS}, with --quick {loops.QUICK_PAIRS}")
-    pairs.add_argument("--steps-scale", type=_scale, metavar="X",
+    pairs.add_argument("--steps-scale", type=_number(float, 0.1, 100), metavar="X",
                        help="times as many steps; default: 1, which is some ten seconds of each loop")
     pairs.add_argument("--seeds", metavar="WORD,...",
                        help="of the loops that are drawn; default: the first words of the commit's hash")

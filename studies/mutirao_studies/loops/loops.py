@@ -86,16 +86,10 @@ def run_study(mpi_names: Sequence[str], loops: Sequence[Loop], plan: Plan) -> di
     rows = []
     with steps(len(loops) * len(mpis) * plan.pairs) as progress:
         for loop in loops:
-            with lab_of(loop) as lab:
+            with bring_up(loop.network) as lab:
                 rows += [measure_loop(loop, mpi, lab, plan, progress) for mpi in mpis]
     return {**circumstances.to_dict(), "pairs": plan.pairs, "most_pairs": plan.most_pairs, "scale": plan.scale,
             "bar": BAR, "loops": rows, "summary": summary(rows)}
-
-
-def lab_of(loop: Loop) -> Lab:
-    """Its delays are there from the start, as they are for users: connections that were made without them begin
-    slowly when they come."""
-    return bring_up(loop.network)
 
 
 def measure_loop(loop: Loop, mpi: Mpi, lab: Lab, plan: Plan, progress: Steps) -> dict:
@@ -249,16 +243,11 @@ def document(result: dict) -> Document:
     groups = [Group(f"{row['loop']}, {row['mpi']}", [
         bar_of(arm, [(_STYLES[arm], seconds, "")], "s", 2, [pair[arm]["seconds"] for pair in row["pairs"]])
         for arm, seconds in row["seconds"].items()]) for row in result["loops"]]
-    raw = Table("", ("loop", "MPI", "steps", "pair", "", "s", "each quarter, s", "what ran in the end"), [
-        (row["loop"], row["mpi"], row["steps"], number, arm, f"{run['seconds']:.3f}",
-         ", ".join(f"{value:.3f}" for value in run["quarter_seconds"]), "; ".join(run["ran"]))
-        for row in result["loops"] for number, pair in enumerate(row["pairs"], start=1)
-        for arm, run in pair.items()])
     titles = {row["loop"]: row["title"] for row in result["loops"]}
     return Document("Loops, natively and with mutirao", lead, result, [
         Section("Seconds of a loop", [bar_chart(groups), table(result), Lines(_lines(result)),
                                       Lines([f"{name}: {title}" for name, title in titles.items()])])],
-        [raw], tiles)
+        tiles)
 
 
 def table(result: dict) -> Table:

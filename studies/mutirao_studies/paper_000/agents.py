@@ -166,12 +166,10 @@ def document(result: dict) -> Document:
                   ("of one host's agent", "median", "most", "limit"),
                   [(what, f"{medians[key]:.2f}", f"{max(host[key] for host in hosts):.2f}",
                     "" if limit is None else f"{limit:g}") for key, (what, limit) in COSTS.items()])
-    raw = Table("", ("host", *(what for what, _ in COSTS.values())),
-                [(number, *(f"{host[key]:.3g}" for key in COSTS)) for number, host in enumerate(hosts)])
     return Document("What standing agents cost, and what a job gains", lead, result, [
         Section("What an agent costs its host", [costs]),
         Section("What a job gains", [_jobs_table(result), Lines(sorted({job["reason"] for job in jobs}))])],
-        [raw], tiles, [result["mpi_title"]])
+        tiles, [result["mpi_title"]])
 
 
 def _jobs_table(result: dict) -> Table:

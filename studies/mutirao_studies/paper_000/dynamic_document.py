@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from mutirao.base.tables import Table
-from mutirao.pages.html import legend, listed, soft
+from mutirao.catalogue.schedule_picture import picture
+from mutirao.pages.html import details, listed, soft
+from mutirao_studies.account import command_of
 from mutirao_studies.chart import Bar, Group, bar_chart
-from mutirao_studies.document import Beside, Document, Lines, Section, beside_paper
+from mutirao_studies.document import Document, Lines, Section, beside_paper
 from mutirao_studies.line_chart import NUMBERS, Line, Point, line_chart
-from mutirao_studies.paper_000.drawing import tree
 from mutirao_studies.paper_000.paper_000 import CITATION, COLUMN_TITLES, COLUMNS, DYNAMIC_DIFFERENCES, FIGURES
 
 # First and second; how many times shorter the first's broadcasts are.
@@ -28,10 +29,6 @@ def document(result: dict) -> Document:
     changes = Table("", ("link", "paper: before, ms", "after", "here: before, ms", "after"), [
         (change["link"], *(f"{change[key]:g}" for key in (
             "paper_before_ms", "paper_after_ms", "before_ms", "after_ms"))) for change in network["changes"]])
-    raw = Table("", ("figure", "arm", "settings", "ran", "each broadcast, ms"), [
-        (figure["number"], arm["title"], " ".join(f"{name}={value}" for name, value in arm["settings"].items()),
-         run["ran"] or "", ", ".join(f"{value:g}" for value in run["completion_ms"]))
-        for figure in result["figures"] for arm in figure["arms"] for run in arm["runs"]])
     return Document("Links change while a program broadcasts", lead, result, [
         Section("What changes", [
             "<p>Round trips of single links between two hosts. The paper’s own numbers are beside those of the lab,"
@@ -42,8 +39,8 @@ def document(result: dict) -> Document:
                  " are in it while they are good.")]),
         *(_figure(result, figure) for figure in result["figures"]),
         beside_paper(CITATION, DYNAMIC_DIFFERENCES)],
-        [raw], _tiles(result), [f"{network['tcp']} TCP", f"medians of {result['repeat']}", result["mpi_title"]],
-        _commands(result), _remarks(result))
+        _tiles(result), [f"{network['tcp']} TCP", f"medians of {result['repeat']}", result["mpi_title"]],
+        _commands(result))
 
 
 def _tiles(result: dict) -> list[tuple[str, str, str]]:
@@ -79,10 +76,9 @@ def _figure(result: dict, figure: dict) -> Section:
              " acknowledgement of the first."),
         by_broadcast(figure), "<h3>The whole program</h3>",
         soft("Seconds, as the paper splits them."), bar_chart(_columns(figure)),
-        Beside([Table(title, ("seconds", *COLUMNS), figure_rows(figure)),
-                *([Table(f"Figure {figure['number']}: what can be compared",
-                         ("the broadcasts, and what adapting takes", "paper", "here"), compared)]
-                  if compared else [])])])
+        Table(title, ("seconds", *COLUMNS), figure_rows(figure)),
+        *([Table(f"Figure {figure['number']}: what can be compared",
+                 ("the broadcasts, and what adapting takes", "paper", "here"), compared)] if compared else [])])
 
 
 def _trees(result: dict, figure: dict) -> Sequence[str]:
@@ -94,13 +90,10 @@ def _trees(result: dict, figure: dict) -> Sequence[str]:
     drawn, last = [], None
     for moment in figure["trees"]:
         if last is None or _edges(last) != _edges(moment):
-            drawn.append(f"<figure><h3>{escape(_when(moment))}</h3><p class='soft'>{escape(_took(moment))}</p>"
-                         + tree(result["network"], result["root"], moment["messages"]) + "</figure>")
+            drawn.append(details(f"{_when(moment)}: {_took(moment)}", picture(moment["broadcast"])))
         last = moment
     return ("<h3>The minimum spanning tree, before and after</h3>",
-            soft("Circles are hosts, in the colours of their sites; a coloured line goes to another site."),
-            legend({site: f"s{number}" for number, site in enumerate(result["network"]["sites"])}),
-            f'<div class="pair">{"".join(drawn)}</div>')
+            soft("The broadcast over each, in the network as it is then."), *drawn)
 
 
 def _columns(figure: dict) -> list[Group]:
@@ -116,10 +109,8 @@ def _columns(figure: dict) -> list[Group]:
 
 
 def _commands(result: dict) -> str:
-    quick = " --quick" if result["quick"] else ""
-    return "\n".join([f"./mutirao study {result['study']} --mpi {result['mpis'][0]}{quick}",
-                      f"./mutirao study reaction --mpi {result['mpis'][0]}",
-                      f"./mutirao study overhead --mpi {result['mpis'][0]}"])
+    [mpi] = result["mpis"]
+    return "\n".join([command_of(result), *(f"./mutirao study {study} --mpi {mpi}" for study in ("reaction", "overhead"))])
 
 
 def by_broadcast(figure: dict) -> str:
@@ -152,7 +143,7 @@ def _marks(figure: dict) -> Iterator[tuple[int, str]]:
 
 
 def _edges(moment: dict) -> Sequence[tuple[int, int]]:
-    return sorted((sender, receiver) for sender, receiver, _ in moment["messages"])
+    return sorted((message["from"], message["to"]) for message in moment["broadcast"]["messages"])
 
 
 def _when(moment: dict) -> str:
@@ -163,7 +154,7 @@ def _when(moment: dict) -> str:
 
 
 def _took(moment: dict) -> str:
-    done_ms = max(at_ms for *_, at_ms in moment["messages"])
+    done_ms = moment["broadcast"]["predicted_us"] / 1000
     kept = f"; over the tree before, after {moment['kept_ms']:.0f} ms" if moment["links"] else ""
     return f"all hosts have it after {done_ms:.0f} ms{kept}"
 
@@ -235,15 +226,4 @@ def taken_up_lines(figure: dict) -> list[str]:
         if counted := [str(number) for number in numbers if number >= 1]:
             lines.append(f"{arm['title']} took up changes at broadcast{'s' * (len(counted) > 1)}"
                          f" {', '.join(counted)}")
-    return lines
-
-
-def _remarks(result: dict) -> list[str]:
-    lines = []
-    for figure in result["figures"]:
-        for arm in figure["arms"]:
-            overruns: int = sum(run["overruns"] for run in arm["runs"])
-            if overruns:
-                lines.append(f"During {arm['title']} of figure {figure['number']} the lab's router"
-                             f" was too slow for {overruns} packets")
     return lines

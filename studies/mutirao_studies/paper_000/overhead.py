@@ -81,10 +81,7 @@ def document(result: dict) -> Document:
                     ("median of a job, ms", "on", "off", "on / off"),
                     [(f"pair {number}", *(f"{pair[mode]['median_ms']:.2f}" for mode in MODES), f"{ratio(pair):.4f}")
                      for number, pair in pairs])
-    raw = Table("", ("pair", "adaptation", "each broadcast, ms"), [
-        (number, mode, ", ".join(f"{value:g}" for value in pair[mode]["completion_ms"]))
-        for number, pair in pairs for mode in MODES])
     return Document("What following the network costs", lead, result,
                     [Section("Broadcasts while nothing changes", [bar_chart(groups), medians])],
-                    [raw], tiles, [with_settings(result)])
+                    tiles, [with_settings(result)])
 

@@ -288,10 +288,6 @@ def document(result: dict) -> Document:
     lead = (f"A program broadcasts on and on. A link of its tree gets {WORSE:g} times worse under it, and"
             f" recovers later. How long until broadcasts are within {result['good']:g} times the physical bound"
             " again, and until the ranks know?")
-    raw = Table("", ("", "link", "change", "good after, s", "known after, s", "late", "stray", "worst, ms"), [
-        (scenario["title"], scenario["link"], trial["kind"], in_seconds(trial["reaction_s"]),
-         in_seconds(trial["known_s"]), trial["late_calls"], trial["strays"], f"{trial['worst_ms']:.1f}")
-        for scenario in result["scenarios"] for trial in scenario["trials"]])
     return Document("How long until broadcasts are good again", lead, result, [
         Section("From a change until broadcasts are good",
                 [legend({"until the ranks knew": _KNOWN, "until broadcasts were good": _GOOD},
@@ -300,7 +296,7 @@ def document(result: dict) -> Document:
         Section("Broadcast by broadcast",
                 [soft("Around the first two changes, which are the upright lines; logarithmic. The dashed line is the"
                       " physical bound."), _calls(result)])],
-        [raw], list(map(_tile, summary(result))), [with_settings(result)])
+        list(map(_tile, summary(result))), [with_settings(result)])
 
 
 def _tile(row: dict) -> tuple[str, str, str]:

@@ -5,17 +5,17 @@ three algorithms and with its own choice. Each arm is one job; all jobs run in o
 the least of it that shows the point: one MPI library, by itself and with mutirao's choice.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from mutirao.base.progress import Steps, steps
+from mutirao.base.progress import steps
 from mutirao.catalogue import core_tool
-from mutirao.lab.lab import Lab, bring_up
+from mutirao.lab.lab import bring_up
 from mutirao.lab.named_networks import load_preset
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.circumstances import Circumstances
 from mutirao.measure.measure import Contender, Measurement, Workload, measure
-from mutirao.run.mpis import KNOWN, Mpi, find_mpi, found_mpis
+from mutirao.run.mpis import KNOWN, find_mpi, found_mpis
 from mutirao_studies.account import LeftOut
 
 NETWORK = "six-sites"
@@ -26,21 +26,21 @@ REPEAT, QUICK_REPEAT = 3, 1
 _MOST_SECONDS_OF_AN_ARM = 300.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Arm:
-    """What is compared; `broadcast` is mutirao's setting, None runs without mutirao."""
+    """What is compared; natively without settings."""
 
     key: str
     title: str
-    broadcast: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
     in_paper: str | None = None  # the paper's name for it
 
 
 MUTIRAO_ARMS = (
-    Arm("mpich-like", "MPICH-like", "binomial", "MPICH-like"),
-    Arm("magpie-like", "MagPIe-like", "two_level", "MagPIe-like"),
-    Arm("mst", "MST", "tree:kind=mst", "AGM"),
-    Arm("choice", "mutirao's choice", "auto"),
+    Arm("mpich-like", "MPICH-like", {"broadcast": "binomial"}, "MPICH-like"),
+    Arm("magpie-like", "MagPIe-like", {"broadcast": "two_level"}, "MagPIe-like"),
+    Arm("mst", "MST", {"broadcast": "tree:kind=mst"}, "AGM"),
+    Arm("choice", "mutirao's choice", {"broadcast": "auto"}),
 )
 Planned = list[tuple[Arm, Contender]]
 
@@ -57,10 +57,6 @@ class Scope:
 
 WHOLE = Scope(NETWORK, MUTIRAO_ARMS, (0, 4, 8, 12, 16, 20), (1, 4, 8, 16))
 DEMO = Scope("demo", MUTIRAO_ARMS[-1:], (0, 8, 12), (1,))
-
-
-def run_demo(mpi: Mpi, quick: bool = False) -> dict:
-    return run_study([mpi.name], quick, DEMO)
 
 
 def run_study(mpi_names: Sequence[str] = MPIS, quick: bool = False, scope: Scope = WHOLE) -> dict:
@@ -99,7 +95,7 @@ def plan(mpi_names: Sequence[str], mutirao_arms: Sequence[Arm], left_out: LeftOu
         carriers += [mpi] if mpi.built else []
     for arm in mutirao_arms:
         if carriers:
-            arms.append((arm, Contender(arm.title, carriers[0], {"broadcast": arm.broadcast})))
+            arms.append((arm, Contender(arm.title, carriers[0], arm.settings)))
         else:
             left_out.add(arm.title, "mutirao is built for none of these MPIs: run make build")
     return arms
@@ -113,18 +109,10 @@ def _measure_all(network: HostNetwork, arms: Planned, workloads: Sequence[Worklo
         for done, (arm, contender) in enumerate(arms, start=1):
             progress.begin(f"{arm.title} on {contender.mpi.title}")
             with left_out.tried(arm.title, progress):
-                measured.append((arm, _measure_arm(contender, workloads, lab, progress)))
+                measured.append((arm, measure(contender, workloads, network.host_count, lab,
+                                               lambda _point: progress.advance(), _MOST_SECONDS_OF_AN_ARM)))
             progress.advance(done * each_arm - progress.done)
     return measured
-
-
-def _measure_arm(contender: Contender, workloads: Sequence[Workload], lab: Lab, progress: Steps) -> Measurement:
-    measurement = measure(contender, workloads, lab.network.host_count, lab,
-                          lambda _point: progress.advance(), _MOST_SECONDS_OF_AN_ARM)
-    if measurement.overruns:
-        progress.say(f"the lab's router was too slow for {measurement.overruns} packets of this"
-                     " arm: measure again on a machine with less to do")
-    return measurement
 
 
 def describe_arm(arm: Arm, measurement: Measurement) -> dict:
@@ -145,7 +133,8 @@ def describe_network(network: HostNetwork) -> dict:
     """As the paper's Table 1: between the sites, and who is in them."""
     firsts = [network.hosts_of(site)[0] for site in network.site_names]
     return {"name": network.name, "source": network.source, "tcp": "plain",
-            "spanning_tree": _links_between_sites(network),
+            "spanning_tree": [[edge["parent"], edge["child"]] for edge in core_tool.tree(network, "mst", ROOT)["edges"]],
+            "latency_us": network.latency_us,
             "site_of": [network.site_names.index(site) for site in network.sites],
             "sites": network.site_names,
             "round_trip_ms": [[network.round_trip_us(a, b) / 1000 if a != b else 0.0
@@ -153,26 +142,18 @@ def describe_network(network: HostNetwork) -> dict:
             "bound_ms": {str(root): network.bound_from(root) / 1000 for root in firsts}}
 
 
-def _links_between_sites(network: HostNetwork) -> list[list[int]]:
-    """Of the minimum spanning tree, as pairs of site numbers."""
-    numbers = [network.site_names.index(site) for site in network.sites]
-    edges = core_tool.tree(network, "mst", ROOT)["edges"]
-    return [[numbers[edge["parent"]], numbers[edge["child"]]] for edge in edges
-            if numbers[edge["parent"]] != numbers[edge["child"]]]
-
-
 def shapes(network: HostNetwork, arms: Sequence[dict]) -> list[dict]:
-    """Who sends to whom, and when on the network as asked for, in each of mutirao's arms."""
+    """What each of mutirao's arms does on the network as asked for."""
     drawn = []
     for arm in arms:
         ran = next((point["ran"] for point in arm["points"] if point["root"] == ROOT), None)
         if ran not in (None, "native"):
-            with core_tool.network_file(network) as path:
-                schedule = core_tool.ask_json("show", f"broadcast/{ran}", "--network", str(path), "--root", str(ROOT),
-                                              "--bytes", str(LENGTH_BYTES))
-            drawn.append({"key": arm["key"], "title": arm["title"], "algorithm": ran,
-                          "predicted_ms": schedule["predicted_us"] / 1000,
-                          "messages": [[message["from"], message["to"],
-                                        message["arrive_us"] / 1000]
-                                       for message in schedule["messages"]]})
+            drawn.append({"title": arm["title"], "algorithm": ran, "schedule": broadcast_by(ran, network)})
     return drawn
+
+
+def broadcast_by(algorithm: str, network: HostNetwork) -> dict:
+    """Who sends to whom, and when, as the core predicts it."""
+    with core_tool.network_file(network) as path:
+        return core_tool.ask_json("show", f"broadcast/{algorithm}", "--network", str(path), "--root", str(ROOT),
+                                  "--bytes", str(LENGTH_BYTES))

@@ -1,14 +1,15 @@
 """What the six-site study shows, and the demo, which is the first part of it."""
 
 from collections.abc import Sequence
-from html import escape
 
 from mutirao.base.tables import Table
 from mutirao.base.units import counted, duration
-from mutirao.pages.html import legend, soft, wide_table
+from mutirao.catalogue.schedule_picture import picture
+from mutirao.explain.site_map import site_map
+from mutirao.pages.html import details, legend, soft, wide_table
+from mutirao_studies.account import command_of
 from mutirao_studies.chart import Bar, Group, bar_chart, bar_of
-from mutirao_studies.document import Beside, Document, Lines, Section, beside_paper
-from mutirao_studies.paper_000.drawing import tree, world_map
+from mutirao_studies.document import Document, Lines, Section, beside_paper
 from mutirao_studies.paper_000.paper_000 import CITATION, DIFFERENCES, FIGURE_4_S, TABLE_2_S
 
 # Classes of the style sheet. Hues are for sites, so bars are grey, but for mutirao's own choice; what is spent before
@@ -31,13 +32,7 @@ def _document(result: dict, sections: Sequence[Section]) -> Document:
             " preloaded, which measures the links and chooses an algorithm that fits them. The program"
             " is the same binary every time. The network is emulated, with real TCP between real"
             " network namespaces.")
-    raw = Table("", ("arm", "MPI", "root", "in a row", "bound, ms", "first, ms", "each, ms", "median, ms", "× bound",
-                     "ran"),
-                [(arm["title"], arm["mpi_title"], point["root"], point["consecutive"], f"{point['bound_ms']:g}",
-                  f"{point['first_ms']:g}", ", ".join(f"{value:g}" for value in point["completion_ms"]),
-                  f"{point['median_ms']:g}", f"{point['to_bound']:.3f}", point["ran"])
-                 for arm in result["arms"] for point in arm["points"]])
-    return Document("One broadcast, 24 hosts, six sites", lead, result, sections, [raw], _tiles(result),
+    return Document("One broadcast, 24 hosts, six sites", lead, result, sections, _tiles(result),
                     [f"{result['network']['tcp']} TCP", f"medians of {result['repeat']}"], _commands(result),
                     remarks(result))
 
@@ -63,16 +58,13 @@ def remarks(result: dict) -> list[str]:
         if arm["start"] and len(set(arm["start"]["sites"])) != asked:
             lines.append(f"{arm['title']} measured the links so unevenly that it saw"
                          f" {counted(len(set(arm['start']['sites'])), 'site')} instead of {asked}")
-        if arm["overruns"]:
-            lines.append(f"During {arm['title']} the lab's router was too slow for {arm['overruns']} packets")
     return lines
 
 
 def _commands(result: dict) -> str:
     names, root, name = result["mpis"], result["root"], result["network"]["name"]
-    study = f"./mutirao study {result['study']}" + (" --quick" if result["quick"] else "")
     return "\n".join([
-        f"{study} --mpi {','.join(names)}",
+        command_of(result),
         *(["./mutirao study six-sites"] if result["study"] != "six-sites" else []), "",
         f"./mutirao bench broadcast --lab {name} --roots sites --only all --repeat 3",
         f"./mutirao bench broadcast --lab {name} --roots {root} --tcp tuned --bytes 24,64KiB,1MiB",
@@ -118,26 +110,27 @@ def _site_name(result: dict, root: int) -> str:
 
 def _one_broadcast(result: dict) -> list[Section]:
     network = result["network"]
+    hosts = {"sites": network["site_of"], "latency_us": network["latency_us"]}
     return [
         Section("The network", [
-            "<p>Round trips between six sites of four hosts each, from pings to universities. The thick links are the"
-            " minimum spanning tree that the hosts find among themselves.</p>"
-            f"<figure>{world_map(network)}<figcaption>The source of the round trips names the countries; where in them"
-            " the sites are is made up.</figcaption></figure>", _latencies(network)]),
+            "<p>Six sites of four hosts each in Brazil (0, 3 and 5), the United States (1 and 4) and China (2). The thick"
+            " links are the minimum spanning tree that the hosts find among themselves, with one-way latencies; below are"
+            " the round trips, from pings to universities.</p>",
+            f"<figure>{site_map(hosts, network['spanning_tree'])}</figure>", _latencies(network)]),
         Section("One broadcast, until the last host has it", [
             "<p>From one host of each of these sites. The dashed line is the physical bound: the time in which the news"
             " can travel the shortest way to the farthest host, which no algorithm can beat.</p>",
             _one_shot_chart(result), _one_shot(result), Lines([choice_line(result)])]),
         Section("How the message travels", [
-            f"<p>The same broadcast from host {result['root']}, on the network as asked for. Circles are hosts in the"
-            " colours of their sites; a coloured line is a message to another site, with the time of its arrival.</p>",
-            legend({f"{site}: hosts {_hosts(result, number)}": f"s{number}"
-                    for number, site in enumerate(network["sites"])}),
-            f'<div class="pair">{"".join(_shape(result, shape) for shape in result["shapes"])}</div>'])]
+            f"<p>The same broadcast from host {result['root']}, on the network as asked for:"
+            " time runs to the right, and each message is an arrow.</p>",
+            *(details(f"{shape['title']}: {shape['algorithm']}, done after"
+                      f" {shape['schedule']['predicted_us'] / 1000:.1f} ms", picture(shape["schedule"]))
+              for shape in result["shapes"])])]
 
 
 def _latencies(network: dict) -> str:
-    in_tree = {frozenset(link) for link in network["spanning_tree"]}
+    in_tree = {frozenset(network["site_of"][host] for host in link) for link in network["spanning_tree"]}
 
     def cell(a: int, b: int, value: float) -> tuple[str]:
         style = "tree" if frozenset((a, b)) in in_tree else ""
@@ -146,11 +139,6 @@ def _latencies(network: dict) -> str:
     return wide_table(["round trips, ms", *network["sites"]], [
         [site, *(cell(a, b, value) for b, value in enumerate(network["round_trip_ms"][a]))]
         for a, site in enumerate(network["sites"])])
-
-
-def _hosts(result: dict, site: int) -> str:
-    hosts = [host for host, its in enumerate(result["network"]["site_of"]) if its == site]
-    return f"{hosts[0]} to {hosts[-1]}"
 
 
 def _bars(result: dict, root: int, consecutive: int) -> list[Bar]:
@@ -173,12 +161,6 @@ def _one_shot(result: dict) -> Table:
     return Table("One broadcast of 24 bytes from one host of each site, in ms until the last host has it; the worst of"
                  " them as a multiple of its bound",
                  ["", *(f"{_site_name(result, root)} ({root})" for root in roots), "worst"], rows)
-
-
-def _shape(result: dict, shape: dict) -> str:
-    return (f"<figure><h3>{escape(shape['title'])}</h3><p class='soft'>"
-            f"<code>{escape(shape['algorithm'])}</code>, done after {shape['predicted_ms']:.1f} ms"
-            f"</p>{tree(result['network'], result['root'], shape['messages'])}</figure>")
 
 
 # --- what else the study measures -----------------------------------------------------------------------
@@ -209,13 +191,13 @@ def _beside_paper(result: dict) -> Section:
     rows = figure_4_rows(result)
     return beside_paper(
         f"{CITATION}: the same sites, on 24 machines of one network.", DIFFERENCES,
-        Beside([Table("The paper's Figure 4, in seconds. Both: there the whole application, here what the start takes"
-                      " longer, and broadcasts. AGM: the minimum spanning tree",
-                      ["", "broadcasts", "building", "both", "broadcasting"],
-                      [[who, count, *(f"{seconds:.2f}" for seconds in times)] for who, count, *times in rows]),
-                Table("What can be compared: the time of the first beside that of the second; for Table 2 that is the"
-                      " whole application, for Figure 4 the broadcasts in it",
-                      ["", "source", "broadcasts", "paper", "here"], comparisons(result))]))
+        Table("The paper's Figure 4, in seconds. Both: there the whole application, here what the start takes"
+              " longer, and broadcasts. AGM: the minimum spanning tree",
+              ["", "broadcasts", "building", "both", "broadcasting"],
+              [[who, count, *(f"{seconds:.2f}" for seconds in times)] for who, count, *times in rows]),
+        Table("What can be compared: the time of the first beside that of the second; for Table 2 that is the"
+              " whole application, for Figure 4 the broadcasts in it",
+              ["", "source", "broadcasts", "paper", "here"], comparisons(result)))
 
 
 def figure_4_rows(result: dict) -> list[tuple]:

@@ -7,11 +7,10 @@ host has it. Where two figures ask for the same job it runs once.
 
 import statistics
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from mutirao.base.progress import Steps, steps
-from mutirao.catalogue import core_tool
 from mutirao.explain.full import ghs_message_bound
 from mutirao.lab.lab import Lab, bring_up
 from mutirao.lab.network import HostNetwork
@@ -29,11 +28,10 @@ from mutirao_studies.paper_000.changing_network import (
     make,
     six_gateways,
 )
+from mutirao_studies.paper_000.six_sites import LENGTH_BYTES, ROOT, Arm, broadcast_by
 from mutirao_studies.paper_000.steady import Pace, SteadyRun, run_steady
 
 STUDY = "six-sites-dynamic"
-ROOT = 12
-LENGTH_BYTES = 24
 REPEAT, QUICK_REPEAT = 3, 1
 _MOST_SECONDS_OF_A_JOB = 900.0
 # The paper's program stood still for 60 s for each link that changed (240 s for four); a twelfth.
@@ -47,31 +45,13 @@ AHEAD = {5: 4, 6: 4, 7: 1}
 SCHEDULES: Mapping[int, Mapping[int, tuple[str, ...]]] = {5: _AT_ONCE, 6: _AT_ONCE, 7: _IN_TURN}
 
 
-@dataclass(frozen=True, eq=False)
-class Arm:
-    """What is compared; with a threshold where its algorithm has one."""
-
-    key: str
-    title: str
-    settings: Mapping[str, str]
-    in_paper: str | None = None
-    has_threshold: bool = False
-
-    def settings_at(self, threshold_percent: float) -> dict[str, str]:
-        if not self.has_threshold:
-            return dict(self.settings)
-        return {**self.settings, "change_threshold_percent": f"{threshold_percent:g}"}
-
-
 _MST = "tree:kind=mst"
 ARMS = (
     Arm("magpie-like", "MagPIe-like", {"broadcast": "two_level", "adaptation": "off"},
         "MagPIe-like"),
     Arm("mst", "MST", {"broadcast": _MST, "adaptation": "off"}, "AGM"),
-    Arm("mst-each", "MST, adapting at each", {"broadcast": _MST, "adaptation": "every:1"},
-        "AGM-adap", True),
-    Arm("mst-fourth", "MST, at every fourth", {"broadcast": _MST, "adaptation": "every:4"},
-        "AGM-adapII", True),
+    Arm("mst-each", "MST, adapting at each", {"broadcast": _MST, "adaptation": "every:1"}, "AGM-adap"),
+    Arm("mst-fourth", "MST, at every fourth", {"broadcast": _MST, "adaptation": "every:4"}, "AGM-adapII"),
     Arm("default", "mutirao's default", {"broadcast": "auto", "adaptation": "auto"}),
 )
 
@@ -88,7 +68,11 @@ class Job:
 
 
 def job_of(arm: Arm, figure: paper_000.Figure) -> Job:
-    return Job(arm, tuple(arm.settings_at(figure.threshold_percent).items()), figure.broadcasts,
+    """Who adapts as in the paper has a threshold, as there."""
+    settings = dict(arm.settings)
+    if settings["adaptation"].startswith("every:"):
+        settings["change_threshold_percent"] = f"{figure.threshold_percent:g}"
+    return Job(arm, tuple(settings.items()), figure.broadcasts,
                AHEAD[figure.number], tuple(SCHEDULES[figure.number].items()))
 
 
@@ -134,8 +118,6 @@ def _run(lab: Lab, network: HostNetwork, mpi: Mpi, job: Job, progress: Steps) ->
                      Pace(ROOT, job.broadcasts, LENGTH_BYTES, job.ahead, stops=stops), lab,
                      bounds_ms(network, job), timeout_s=_MOST_SECONDS_OF_A_JOB)
     progress.advance()
-    if run.measurement.overruns:
-        progress.say(f"the lab's router was too slow for {run.measurement.overruns} packets")
     return run
 
 
@@ -171,26 +153,25 @@ def describe_figure(figure: paper_000.Figure, runs: Mapping[Job, Sequence[Steady
 
 
 def trees(network: HostNetwork, schedule: Mapping[int, tuple[str, ...]]) -> list[dict]:
-    """The minimum spanning tree before the first change (call 0) and after each: who sends to whom, and
-    when it arrives. After a change also how long the tree before it would take from then on."""
+    """A broadcast over the minimum spanning tree before the first change (call 0) and after each. After a change also
+    how long the tree before it would take from then on."""
     found: list[dict] = []
     for call, names in {0: (), **schedule}.items():
         network = after(network, [CHANGES[name] for name in names])
-        edges = [(edge["parent"], edge["child"]) for edge in core_tool.tree(network, "mst", ROOT)["edges"]]
-        kept = [message[:2] for message in found[-1]["messages"]] if found else edges
-        found.append({"call": call, "links": list(names), "messages": messages(network, edges),
-                      "kept_ms": max(at_ms for *_, at_ms in messages(network, kept))})
+        broadcast = broadcast_by(_MST, network)
+        kept = found[-1]["broadcast"] if found else broadcast
+        found.append({"call": call, "links": list(names), "broadcast": broadcast,
+                      "kept_ms": completion_ms(network, kept["messages"])})
     return found
 
 
-def messages(network: HostNetwork, edges: Iterable[Sequence[int]]) -> list[list]:
-    """Along the edges (parent, child), which begin with the root's: [from, to, ms of arrival]."""
-    arrival_ms: dict[int, float] = {}
-    sent = []
-    for parent, child in edges:
-        arrival_ms[child] = arrival_ms.get(parent, 0.0) + network.latency_us[parent][child] / 1000
-        sent.append([parent, child, round(arrival_ms[child], 3)])
-    return sent
+def completion_ms(network: HostNetwork, messages: Sequence[dict]) -> float:
+    """Of these messages, in the order in which they arrive, on another network."""
+    arrival_ms = {ROOT: 0.0}
+    for message in messages:
+        parent, child = message["from"], message["to"]
+        arrival_ms[child] = arrival_ms[parent] + network.latency_us[parent][child] / 1000
+    return max(arrival_ms.values())
 
 
 def describe_arm(arm: Arm, job: Job, runs: Sequence[SteadyRun]) -> dict:
@@ -255,8 +236,7 @@ def checks_of(adaptation: dict, ahead: int) -> dict[int, float]:
 
 def describe_network(network: HostNetwork) -> dict:
     return {"name": network.name, "source": network.source, "tcp": "plain",
-            "inside_ms": INSIDE_MS, "behind_ms": BEHIND_MS, "sites": network.site_names,
-            "site_of": [network.site_names.index(site) for site in network.sites],
+            "inside_ms": INSIDE_MS, "behind_ms": BEHIND_MS,
             "changes": [describe_change(change) for change in CHANGES.values()]}
 
 

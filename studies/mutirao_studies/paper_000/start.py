@@ -97,8 +97,6 @@ def _pair(lab: Lab, contenders: Mapping[str, Contender], situation: Situation, n
         if agents:
             agents.wait_for_tree()
         both[name] = run_job(contenders[name], situation, lab)
-        if both[name]["overruns"]:
-            progress.say(f"the lab's router was too slow for {both[name]['overruns']} packets")
         progress.advance()
     return both
 
@@ -194,11 +192,6 @@ def document(result: dict) -> Document:
             " library's own. The launcher and the ranks are behind the delays from the beginning.")
     rows = summary(result)
     singles, paced = ([row for row in rows if bool(row["every_ms"]) == is_paced] for is_paced in (False, True))
-    raw = Table("", ("situation", "pair", "", "each broadcast, ms", "whole, s"), [
-        (situation["title"], number, name, ", ".join(f"{value:g}" for value in job["completion_ms"]),
-         f"{job['seconds']:g}")
-        for situation in result["situations"] for number, pair in enumerate(situation["pairs"], start=1)
-        for name, job in pair.items()])
     waited = [f"{row['title']}: rank 0 waited {row['waited_ms']:.1f} ms for others' decisions"
               for row in paced if row["waited_ms"]]
     elsewhere = [] if result["network"] == NETWORK else [f"--lab {result['network']}"]
@@ -206,7 +199,7 @@ def document(result: dict) -> Document:
         Section("The first broadcast", [_first_table(result, singles)]),
         Section("The whole job", [_whole_chart(singles), _whole_table(singles)]),
         Section("Until broadcasts are good", [_paced_table(result, paced)])],
-        [raw], [*map(_whole_tile, singles), *map(_paced_tile, paced)], [with_settings(result)],
+        [*map(_whole_tile, singles), *map(_paced_tile, paced)], [with_settings(result)],
         command_of(result, *elsewhere), waited)
 
 

@@ -24,11 +24,6 @@ def document(result: dict) -> Document:
     cells = cells_of(result)
     lead = ("Paper 001 timed Open MPI's algorithms for MPI_Allgather one by one, and saw which of them its"
             " fixed rule picks. The same here, with mutirao's catalogue and its choice beside them.")
-    simulated = [(row["ranks"], size(row["length_bytes"]), name, f"{us:.2f}") for row in result["simulated"]
-                 for name, us in {**row["forced_us"], SELECTOR: row["selector_us"], **row["catalogue_us"]}.items()]
-    real = [(f"{place['part']}, {place['ranks']}", size(int(length)), name,
-             f"{1000 * times['median']:.2f} ({1000 * times['low']:.2f} to {1000 * times['high']:.2f})")
-            for place in result["places"] for name, row in place["times_ms"].items() for length, times in row.items()]
     return Document("Does the MPI library pick a good allgather?", lead, result, [
         *(_simulated(ranks, [cell for cell in cells if cell.ranks == ranks])
           for ranks in dict.fromkeys(cell.ranks for cell in cells)),
@@ -38,7 +33,6 @@ def document(result: dict) -> Document:
         *_predicted(result), *map(_place, result["places"]),
         beside_paper(CITATION, DIFFERENCES, "<h3>The model, and where its figures come from</h3>",
                      listed(MODEL_SOURCES))],
-        [Table("", ("ranks", "block", "algorithm", "us"), [*simulated, *real])],
         [(judged(found.met), found.measured, found.asked) for found in findings(cells)] if cells else [],
         [result["simulator"]],
         "\n".join(["scripts/setup.sh --studies", "make build", command_of(result)]))

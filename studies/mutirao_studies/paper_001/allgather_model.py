@@ -14,17 +14,15 @@ from pathlib import Path
 from mutirao.base.errors import Failure
 from mutirao.base.paths import BUILD
 from mutirao.base.progress import Steps
-from mutirao.base.tools import ask
 from mutirao.base.units import counted, size
 from mutirao.catalogue import core_tool
 from mutirao.run.processes import argv_ending_with_us, failure_of, new_mark, run_marked
-from mutirao_studies.account import LeftOut
+from mutirao_studies.account import LeftOut, ask_studies
 from mutirao_studies.paper_001.paper_001 import ALGORITHMS, MODEL, Algorithm, runs_with
 from mutirao_studies.paper_001.side_by_side import side_by_side
 
 COLLECTIVE = "allgather"
 PROGRAM = BUILD / "bin" / "allgather-simulated"
-_CHOICE = BUILD / "bin" / "allgather-choice"
 _NATIVE = "native"
 _RULE = "ompi"  # as SMPI calls Open MPI's
 # For the time that is said beforehand, as seen on two processors.
@@ -148,7 +146,7 @@ def choice(length_bytes: int, times_us: Mapping[str, Sequence[float]]) -> dict:
     """mutirao's, told what each rank's call took with native and with each algorithm of the catalogue."""
     lines = [" ".join([name, *map(str, times)]) for name, times in times_us.items()]
     with core_tool.lines_file(network_lines(), ".network") as path:
-        return json.loads(ask(_CHOICE, [_CHOICE, path, str(length_bytes)], input="\n".join(lines)))
+        return ask_studies("choice", str(path), str(length_bytes), input="\n".join(lines))
 
 
 def available_bytes() -> int:

@@ -9,7 +9,7 @@ from mutirao.base.units import counted
 from mutirao.pages.html import soft
 from mutirao_studies.account import command_of
 from mutirao_studies.chart import Bar, Group, bar_chart, bar_of
-from mutirao_studies.document import Beside, Document, Lines, Section, Statements, beside_paper
+from mutirao_studies.document import Document, Lines, Section, Statements, beside_paper
 from mutirao_studies.paper_002.interfaces_statements import verdicts
 from mutirao_studies.paper_002.paper_002 import (
     ACROSS_A_LAB,
@@ -38,10 +38,10 @@ def document(result: dict) -> Document:
             "<p>Checked with medians of return times; MPI is LAM/MPI as in the paper, where it is there.</p>",
             Statements(("statement", "holds here", "measured"),
                        [(f"{each.source}: {each.statement}", each.holds, each.here) for each in verdicts(result)])]),
-        Section("Beside the return time", [Beside(_tables(result)), Lines(_overhead_lines(result))]),
+        Section("Beside the return time", [*_tables(result), Lines(_overhead_lines(result))]),
         _image(result["image"], plan["points"]),
         beside_paper(CITATION, [ACROSS_A_LAB if result["network"] else ON_THIS_MACHINE, *DIFFERENCES])],
-        [_raw(result)], _tiles(result),
+        _tiles(result),
         [_place(result), f"medians of {counted(plan['repeat'], 'run')}",
          f"at most {plan['iterations']} iterations a point"],
         _commands(result), _remarks(result), base64.b64decode(result["image"]["png_base64"]))
@@ -182,10 +182,3 @@ def _image(image: dict, points: int) -> Section:
         soft(f"The same bytes from every run; SHA-256 of the points: {image['sha256']}"),
         f'<img src="data:image/png;base64,{image["png_base64"]}" alt="The Mandelbrot set" width="{points}"'
         f' height="{points}" style="max-width: 100%; height: auto">'])
-
-
-def _raw(result: dict) -> Table:
-    return Table("", ("interface", "workers", "bytes", "return, s", "launching, s", "computing, s"), [
-        (transport["title"], cell["workers"], cell["message_bytes"], *(
-            ", ".join(f"{value:g}" for value in cell[key]) for key in ("return_s", "launch_s", "computed_s")))
-        for transport in result["transports"] for cell in transport["cells"]])

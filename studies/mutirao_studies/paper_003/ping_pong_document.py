@@ -9,7 +9,7 @@ from mutirao.base.units import rate, size
 from mutirao.measure.intervals import Ratio
 from mutirao.pages.html import legend, soft
 from mutirao_studies.account import command_of
-from mutirao_studies.document import Beside, Document, Lines, Section, beside_paper
+from mutirao_studies.document import Document, Lines, Section, beside_paper
 from mutirao_studies.line_chart import Line, Point, line_chart
 from mutirao_studies.paper_003.paper_003 import CITATION, CLAIMS, DIFFERENCES, FIRST, SET_UP, Claim
 from mutirao_studies.paper_003.ping_pong_causes import CABLE, ONE_HOST
@@ -43,9 +43,9 @@ def document(result: dict) -> Document:
             "<p>The same job by itself and with one thing changed, one right after the other; medians of half the"
             " round trip.</p>", *_cause_tables(result), *_counts(result), Lines(_copy_lines(result))]),
         beside_paper(CITATION, DIFFERENCES, soft(f"Measured there on {SET_UP}."))],
-        [_raw(result)], _tiles(result), [", ".join(result["versions"])],
+        _tiles(result), [", ".join(result["versions"])],
         "\n".join(["scripts/setup.sh --studies", "make build",
-                   command_of(result, f"--trips {result['trips'] * result['rounds']}")]), _remarks(result))
+                   command_of(result, f"--trips {result['trips'] * result['rounds']}")]))
 
 
 def _how_many(result: dict) -> str:
@@ -70,12 +70,6 @@ def _range(claim: Claim) -> str:
     return least + size(claim.most_bytes)
 
 
-def _remarks(result: dict) -> list[str]:
-    overruns = {situation["title"]: sum(way["overruns"] for way in situation["ways"])
-                for situation in result["situations"]}
-    return [f"{title}: the lab's router was too slow for {count} packets" for title, count in overruns.items() if count]
-
-
 def _situation(result: dict, situation: dict) -> Section:
     charts = "".join(f"<figure><h3>{escape(title)}</h3>{chart}</figure>"
                      for title, mpi in _CHARTS.items() if (chart := _chart(situation, mpi)))
@@ -86,8 +80,8 @@ def _situation(result: dict, situation: dict) -> Section:
         rows.append([way["title"], *(_microseconds(by_size[length]) for length in sizes)])
     return Section(situation["title"][0].upper() + situation["title"][1:], [
         f'<div class="pair">{charts}</div>', legend(_STYLES),
-        Beside([Table(f"{situation['title']}: {_how_many(result)}, halved", ["us, one way", *map(size, sizes)], rows),
-                *_ratio_tables(situation)])])
+        Table(f"{situation['title']}: {_how_many(result)}, halved", ["us, one way", *map(size, sizes)], rows),
+        *_ratio_tables(situation)])
 
 
 def _chart(situation: dict, mpi: str) -> str:
@@ -202,11 +196,3 @@ def _copy_lines(result: dict) -> list[str]:
                     f"{_microseconds(more_us)} us longer {by}, as copying it once at"
                     f" {rate(length / more_us)}" if more_us > 0 else f"no longer {by}"))
     return lines
-
-
-def _raw(result: dict) -> Table:
-    return Table("", ("situation", "way", "size", "round trips", "first, us", "median", "from", "to", "5% below",
-                      "95% below"), [
-        (situation["title"], way["title"], size(row["length_bytes"]), row["count"],
-         *(f"{row[name]:g}" for name in ("first_us", "median_us", "low_us", "high_us", "fast_us", "slow_us")))
-        for situation in result["situations"] for way in situation["ways"] for row in way["times"]])

@@ -24,7 +24,7 @@ def document(result: dict, command: str) -> Document:
     compared = [Section("The rules beside each other", [_comparison(result["trace"], runs)])] if len(runs) > 1 else []
     return Document(f"Replay of {result['trace']}", lead, result,
                     [*compared, *(_of_rule(run, alone=not compared) for run in runs)],
-                    [slices_table(result["trace"], run) for run in runs], [_tile(run) for run in runs], (), command)
+                    [_tile(run) for run in runs], (), command)
 
 
 def _tile(run: dict) -> tuple[str, str, str]:

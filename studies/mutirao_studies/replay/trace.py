@@ -56,23 +56,20 @@ class Trace:
 def load_trace(name: str, array: str | None = None, round_trip: str = "least") -> Trace:
     """A name with a slash or a suffix is a file, anything else the trace that mutirao makes up."""
     path = Path(name)
-    combine = ROUND_TRIPS[round_trip]
-    if "/" not in name and not path.suffix:
-        if name != MADE_UP:
-            raise unknown("trace", name, [MADE_UP], "; or a .npz or .csv file")
-        if array is not None:
-            raise UsageError(f"--array {array}: {name} is not a NumPy archive")
-        hosts, slices = _from_csv(path, "".join(made_trace_csv(seed=1)))
-        return Trace(name, hosts, [_links(matrix, combine) for matrix in slices])
-    if not path.is_file():
+    made_up = "/" not in name and not path.suffix
+    if made_up and name != MADE_UP:
+        raise unknown("trace", name, [MADE_UP], "; or a .npz or .csv file")
+    if not made_up and not path.is_file():
         raise UsageError(f"{name}: {'not a file' if path.exists() else 'no such file'}")
-    readers = {".npz": _read_npz, ".csv": _read_csv}
-    if path.suffix not in readers:
+    if not made_up and path.suffix not in (".npz", ".csv"):
         raise UsageError(f"{name}: a trace is a .npz or a .csv file")
     if array is not None and path.suffix != ".npz":
         raise UsageError(f"--array {array}: {name} is not a NumPy archive")
-    hosts, slices = readers[path.suffix](path, array)
-    return Trace(path.stem, hosts, [_links(matrix, combine) for matrix in slices])
+    if path.suffix == ".npz":
+        hosts, slices = _read_npz(path, array)
+    else:
+        hosts, slices = _read_csv(path, "".join(made_trace_csv(seed=1)) if made_up else read_text(path))
+    return Trace(path.stem, hosts, [_links(matrix, ROUND_TRIPS[round_trip]) for matrix in slices])
 
 
 def _links(matrix: Sequence[Sequence[float]], combine) -> list[float]:
@@ -131,11 +128,7 @@ def _check_host_count(path: Path, count: int) -> None:
         raise UsageError(f"{path}: {count} hosts; a trace has 2..{MOST_HOSTS}")
 
 
-def _read_csv(path: Path, _array) -> tuple[list[str], list[list[list[float]]]]:
-    return _from_csv(path, read_text(path))
-
-
-def _from_csv(path: Path, text: str) -> tuple[list[str], list[list[list[float]]]]:
+def _read_csv(path: Path, text: str) -> tuple[list[str], list[list[list[float]]]]:
     rows = list(_csv_rows(path, text))
     if not rows:
         raise UsageError(f"{path}: no measurement in it")

@@ -2,14 +2,12 @@
 // however often it asks, since simulated time is deterministic. Ranks go round the hosts. Probes cost nothing here:
 // what is to be found out is where they lead.
 //
-//   allgather-choice MODEL.network BYTES < TIMES
+//   mutirao-studies choice MODEL.network BYTES < TIMES
 //
 // TIMES has a line for each algorithm, the MPI library's own among them: its name and the time of each rank in us.
-#include <cstdio>
 #include <iostream>
 #include <limits>
 #include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -18,19 +16,17 @@
 #include "tool/arguments.h"
 #include "tool/network_file.h"
 
-namespace mutirao::simulated {
+namespace mutirao::tool {
 namespace {
 
 using Times = std::map<std::string, std::vector<double>>;
 
-Times read_times(std::istream& input) {
+Times read_times() {
     Times times;
-    for (std::string line; std::getline(input, line);) {
-        std::istringstream words(line);
-        std::string name;
-        words >> name;
-        for (double time_us = 0; words >> time_us;) times[name].push_back(time_us);
-    }
+    read_lines(std::cin, "standard input", [&](const Words& line) {
+        for (std::size_t i = 1; i < line.size(); ++i) times[line[0]].push_back(std::stod(line[i]));
+    });
+    if (times.empty()) throw Failure("no times");
     return times;
 }
 
@@ -42,7 +38,7 @@ Placement cyclic(int ranks, int hosts) {
 
 double time_of(const Candidate& candidate, int rank, const Times& times) {
     const std::string name = to_string(candidate);
-    if (!times.contains(name)) throw tool::Failure("no times of " + name);
+    if (!times.contains(name)) throw Failure("no times of " + name);
     return times.at(name).at(static_cast<std::size_t>(rank));
 }
 
@@ -57,11 +53,11 @@ TimeReport report_of(int rank, const Ruling& ruling, const Times& times) {
     return report;
 }
 
-std::string choice(tool::NetworkFile model, std::size_t length_bytes, const Times& times) {
+std::string choice(NetworkFile model, std::size_t length_bytes, const Times& times) {
     const auto ranks = static_cast<int>(times.begin()->second.size());
     const MemoryCosts memory = model.memory;
     const int hosts = model.network.host_count();
-    const auto network = std::make_shared<const RankNetwork>(tool::topology_of(std::move(model)),
+    const auto network = std::make_shared<const RankNetwork>(topology_of(std::move(model)),
                                                              cyclic(ranks, hosts), memory);
     CallShape shape;
     shape.collective = Collective::allgather;
@@ -86,22 +82,11 @@ std::string choice(tool::NetworkFile model, std::size_t length_bytes, const Time
     return json.member("reason", reason).end_object().take();
 }
 
-std::string run(const std::vector<std::string>& words) {
-    tool::NetworkFile model = tool::read_network_file(words.at(1));
-    const Times times = read_times(std::cin);
-    if (times.empty()) throw tool::Failure("no times");
-    return choice(std::move(model), std::stoul(words.at(2)), times);
-}
-
 }  // namespace
-}  // namespace mutirao::simulated
 
-int main(int argument_count, char** arguments) {
-    try {
-        std::puts(mutirao::simulated::run({arguments, arguments + argument_count}).c_str());
-        return 0;
-    } catch (const mutirao::tool::Failure& failure) {
-        std::fprintf(stderr, "%s\n", failure.what());
-        return 1;
-    }
+void tell_choice(const Words& words, std::ostream& out) {
+    if (words.size() != 2) throw UsageError("a network and a number of bytes are wanted");
+    out << choice(read_network_file(words[0]), std::stoul(words[1]), read_times()) << "\n";
 }
+
+}  // namespace mutirao::tool
