@@ -293,8 +293,7 @@ def _profile(job: Job) -> str:
 def _print(comparison: Comparison, warned: Sequence[str], next_line: str) -> None:
     print_lines([verdict_line(comparison), ""])
     print_table(("", "runs", "mean", "sd", "min", "max"),
-                [(side, len(times_s), *map(_seconds, (statistics.fmean(times_s), _deviation(times_s),
-                                                      min(times_s), max(times_s))))
+                [(side, len(times_s), *map(_seconds, _figures(times_s).values()))
                  for side, times_s in comparison.sides.items()])
     if comparison.pairs > 1:
         print_lines(["", f"±: {CONFIDENCE:.0%} interval of the ratio, from {comparison.pairs} pairs of runs"])
@@ -306,14 +305,14 @@ def _seconds(value_s: float | None) -> str:
     return "" if value_s is None else f"{value_s:.3f} s"
 
 
-def _deviation(times_s: Sequence[float]) -> float | None:
-    return statistics.stdev(times_s) if len(times_s) > 1 else None
+def _figures(times_s: Sequence[float]) -> dict[str, float | None]:
+    return {"mean_s": statistics.fmean(times_s), "sd_s": statistics.stdev(times_s) if len(times_s) > 1 else None,
+            "min_s": min(times_s), "max_s": max(times_s)}
 
 
 def _as_dict(comparison: Comparison) -> dict:
     ratio = comparison.ratio
     return {"verdict": comparison.verdict, "times_as_fast": ratio.value, "low": ratio.low, "high": ratio.high,
             "confidence": CONFIDENCE, "pairs": comparison.pairs,
-            **{name: {"seconds": list(times_s), "mean_s": statistics.fmean(times_s),
-                      "sd_s": _deviation(times_s), "min_s": min(times_s), "max_s": max(times_s)}
+            **{name: {"seconds": list(times_s), **_figures(times_s)}
                for name, times_s in (("native", comparison.native_s), ("with_mutirao", comparison.mutirao_s))}}
