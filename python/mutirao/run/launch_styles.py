@@ -49,7 +49,3 @@ HYDRA_SYSTEM = _hydra("-f", "UCX_TLS=tcp,self UCX_NET_DEVICES={interface} FI_PRO
 # Intel's `-f` passes over the numbers of ranks in the file, and fills the first host.
 HYDRA_INTEL = _hydra("-machinefile", "I_MPI_FABRICS=ofi I_MPI_OFI_PROVIDER=tcp FI_PROVIDER=tcp"
                      " FI_TCP_IFACE={interface}")
-
-
-def is_open_mpi(style: LaunchStyle) -> bool:
-    return style in (OPEN_MPI_4, OPEN_MPI_5)

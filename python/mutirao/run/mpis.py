@@ -27,22 +27,14 @@ _ABOUT_PROGRAM = BUILD / "bin" / "mutirao-mpi-library"
 _SOURCES = BUILD / "bench"  # of an installation
 
 
-@dataclass(frozen=True)
-class AboutLibrary:
-    """What an MPI library says of itself, and whether one of ours fits it: asked of the code that decides this when a
-    program runs."""
-
-    version: str = ""  # as it says it
-    fits: bool = False
-
-
 @cache
-def about(library: Path) -> AboutLibrary:
+def about(library: Path) -> dict:
+    """Its `version`, as an MPI library says it itself, and whether one of ours `fits` it: asked of the code that decides
+    this when a program runs. Empty where nothing is built, or it is none."""
     if not _ABOUT_PROGRAM.is_file():
-        return AboutLibrary()
+        return {}
     answer = subprocess.run([_ABOUT_PROGRAM, library], capture_output=True, text=True, check=False)
-    said = json.loads(answer.stdout) if answer.returncode == 0 else {}
-    return AboutLibrary(said["version"], said["fits"]) if said else AboutLibrary()
+    return json.loads(answer.stdout) if answer.returncode == 0 else {}
 
 
 @dataclass(frozen=True)
@@ -105,13 +97,9 @@ class Mpi:
         return BUILD / "mpi" / self.name
 
     @property
-    def about(self) -> AboutLibrary:
-        return about(self.library)
-
-    @property
     def built(self) -> bool:
         """Is there a library of ours that fits?"""
-        return self.about.fits
+        return about(self.library).get("fits", False)
 
     @property
     def missing(self) -> str:
@@ -289,7 +277,7 @@ def mpi_in(folder: Path, wrapper_name: str = "mpicc", name: str | None = None) -
 
 def version_of(library: Path) -> tuple[str, str] | None:
     """Title and version, as the library says them itself."""
-    return _version_said(about(library).version, _LIBRARY_PATTERNS)
+    return _version_said(about(library).get("version", ""), _LIBRARY_PATTERNS)
 
 
 def _built_for() -> Iterator[Mpi]:

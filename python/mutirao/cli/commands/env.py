@@ -8,7 +8,6 @@ from mutirao.base.errors import Failure
 from mutirao.base.output import print_json
 from mutirao.base.paths import PRELOAD
 from mutirao.run.launch import PREFIX, preloaded
-from mutirao.run.launch_styles import is_open_mpi
 from mutirao.run.launchers import in_slurm
 from mutirao.run.mpis import Mpi, default_mpi, find_mpi
 from mutirao.run.user_settings import add_settings, gather_settings, with_files
@@ -49,7 +48,7 @@ def _what_takes_along(names: Iterable[str], mpi: Mpi) -> dict[str, str]:
         variables["SLURM_EXPORT_ENV"] = ",".join(dict.fromkeys([*kept, *names]))
     # Open MPI's mpirun takes along what it is told to. In an allocation srun, by which it starts its daemons, does
     # that, and mpirun of Open MPI 4 ends at a -x beside this list.
-    if is_open_mpi(mpi.known.style) and not in_slurm():
+    if mpi.known.title == "Open MPI" and not in_slurm():
         users = filter(None, os.environ.get(_OPEN_MPI_LIST, "").split(";"))
         variables[_OPEN_MPI_LIST] = ";".join(dict.fromkeys([*users, *names]))
     return variables
