@@ -5,6 +5,7 @@ import json
 import math
 import re
 from html import escape, unescape
+from itertools import combinations
 from xml.etree import ElementTree
 
 import pytest
@@ -278,9 +279,9 @@ def test_large_networks_are_drawn_within_the_picture(hosts, sites):
         "latency_us": [[abs(a - b) for a in range(hosts)] for b in range(hosts)]},
         [(host, host + 1) for host in range(hosts - 1)]))
     width, height = map(float, svg.get("viewBox").split()[2:])
-    for circle in svg.iter("circle"):
-        assert 10 <= float(circle.get("cx")) <= width - 10
-        assert 10 <= float(circle.get("cy")) <= height - 10
+    centres = [(float(circle.get("cx")), float(circle.get("cy"))) for circle in svg.iter("circle")]
+    assert all(10 <= x <= width - 10 and 10 <= y <= height - 10 for x, y in centres)
+    assert min(math.dist(a, b) for a, b in combinations(centres, 2)) >= 20  # none covers another
 
 
 def test_points_lie_where_prediction_and_measurement_say():

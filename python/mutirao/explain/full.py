@@ -111,8 +111,8 @@ def about(communicator: dict) -> Iterator[str]:
         yield f"  regions of sites near each other: {regions}"
     yield from _first_ruling(communicator)
     yield from _followed(communicator)
-    if communicator.get("tree"):
-        yield from _costs(communicator.get("costs") or {})
+    if communicator.get("tree") and communicator.get("costs"):
+        yield from _costs(communicator["costs"])
 
 
 def _hosts(names: Sequence[str], hosts: int) -> Iterator[str]:
@@ -177,8 +177,6 @@ def _first_ruling(communicator: dict) -> Iterator[str]:
 
 def _costs(costs: dict) -> Iterator[str]:
     """What predictions are made with."""
-    if not costs:
-        return
     measured, assumed = ["latencies"], []
     if costs["links_with_bandwidth"]:
         measured.append(f"bandwidth of {costs['links_with_bandwidth']} of"
@@ -192,9 +190,8 @@ def _costs(costs: dict) -> Iterator[str]:
     (measured if costs["message_measured"] else assumed).append(
         f"{duration(costs['message_latency_us'])} for a message inside a host to be seen")
     assumed.append(f"{duration(costs['message_overhead_us'])} of each side's processor for it")
-    if "send_overhead_us" in costs and "port_bytes_per_us" in costs:
-        assumed.append(f"{duration(costs['send_overhead_us'])} for a message to another host, and"
-                       f" {rate(costs['port_bytes_per_us'])} at its port")
+    assumed.append(f"{duration(costs['send_overhead_us'])} for a message to another host, and"
+                   f" {rate(costs['port_bytes_per_us'])} at its port")
     yield f"  measured: {'; '.join(measured)}"
     yield f"  assumed: {'; '.join(assumed)}"
 

@@ -139,4 +139,4 @@ def _in_words(communicator: dict) -> str:
     """For who cannot see it."""
     sites = len(set(communicator["sites"]))
     hosts = counted(len(communicator["sites"]), "host")
-    return f"Map of {hosts} in {counted(sites, 'site')}; the tree below says the same"
+    return f"Map of {hosts} in {counted(sites, 'site')}; the text below says the same"
