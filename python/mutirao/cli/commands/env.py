@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterable
 
 from mutirao.base.errors import Failure
-from mutirao.base.output import print_json
+from mutirao.base.output import tell
 from mutirao.base.paths import PRELOAD
 from mutirao.run.launch import PREFIX, preloaded
 from mutirao.run.launchers import in_slurm
@@ -30,12 +30,9 @@ def run(arguments) -> int:
     settings = with_files(gather_settings(arguments.assignments))
     variables = {PREFIX + name.upper(): value for name, value in settings.items()} | preloaded([PRELOAD])
     variables |= _what_takes_along(variables, mpi)
-    if arguments.json:
-        print_json({"mpi": mpi.name, "environment": variables})
-        return 0
-    print(f"# for {mpi.title}; mutirao env --mpi NAME is for another")
-    for name, value in variables.items():
-        print(f"export {name}={shlex.quote(value)}")
+    exports = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
+    tell(arguments.json, {"mpi": mpi.name, "environment": variables},
+         "\n".join([f"# for {mpi.title}; mutirao env --mpi NAME is for another", *exports]))
     return 0
 
 
