@@ -10,7 +10,7 @@ from mutirao.base.progress import steps
 from mutirao.base.tables import BEST, BOUND, text_table
 from mutirao.base.units import counted, ms, ratio
 from mutirao.catalogue.collectives import COLLECTIVES, Collective
-from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE, best_table, bests_to_dict, predict_all
+from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE, best_table, median_to_bound, predict_all, table
 from mutirao.lab.named_networks import load_network
 from mutirao.measure.choice import CHOICE_REPEAT, add_choice, run_choice
 from mutirao.measure.guidelines import DEFAULT_BYTES as GUIDELINES_BYTES
@@ -140,13 +140,12 @@ def _run_predicted(arguments, collectives: Sequence[Collective]) -> int:
                                        roots_of(arguments, collective, ranks, network, several),
                                        parse_only(arguments.only or [], collective.name))
             progress.advance()
-    told = {"ranks": ranks, "network": network.name}
+    told = {"ranks": ranks, "network": network.name, "predictions": predictions}
     if several:
-        tell(arguments.json, {**told, **bests_to_dict(predictions)}, best_table(predictions, network.name))
+        tell(arguments.json, {**told, "median_to_bound": median_to_bound(predictions)},
+             best_table(predictions, network.name))
     else:
-        tell(arguments.json, {"collective": collective.name, **told,
-                              "predictions": [each.to_dict() for each in predictions]},
-             "\n\n".join(each.table() for each in predictions))
+        tell(arguments.json, {"collective": collective.name, **told}, "\n\n".join(map(table, predictions)))
     return 0
 
 

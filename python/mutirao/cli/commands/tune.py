@@ -130,7 +130,7 @@ def _predicted_ms(cell: Cell, ranks: int, network: HostNetwork | None) -> dict[s
     if network is None:
         return {}
     [prediction] = predict_all(COLLECTIVES[cell.collective], network, ranks, [cell.length_bytes], [cell.root], [])
-    return {name: time_ms for name, time_ms in prediction.predicted_ms.items() if time_ms is not None}
+    return {row["name"]: row["predicted_ms"] for row in prediction["candidates"] if row["predicted_ms"] is not None}
 
 
 def plan(wanted: Wanted, surveyed: Survey) -> list[Job]:
