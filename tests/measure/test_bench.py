@@ -1,14 +1,11 @@
 """`mutirao bench`: what it is asked for, what it makes of measurements, and once for real."""
 
 import json
-import os
-import subprocess
 
 import pytest
 
 from made_up import calls_of, report, ruling
 from mutirao.base.errors import UsageError
-from mutirao.base.paths import ROOT
 from mutirao.base.tables import BEST
 from mutirao.cli.commands.bench import NATIVE, Bench, _table
 from mutirao.lab.network import HostNetwork
@@ -121,13 +118,9 @@ def four_hosts(lab_possible, tmp_path):
 
 
 @pytest.mark.skipif(not any(mpi.built for mpi in found_mpis()), reason="no MPI library")
-def test_in_the_lab(four_hosts, tmp_path):
-    surroundings = {name: value for name, value in os.environ.items()
-                    if not name.startswith("MUTIRAO_")}
-    command = [ROOT / "mutirao", "bench", "broadcast", "--lab", four_hosts, "--roots", "0,2", "--mpi",
-               quick_mpi().name, "--only", "native,auto,chain", "--repeat", "2", "--json"]
-    finished = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120,
-                              env=surroundings, check=False)
+def test_in_the_lab(four_hosts, mutirao):
+    finished = mutirao("bench", "broadcast", "--lab", four_hosts, "--roots", "0,2", "--mpi", quick_mpi().name,
+                       "--only", "native,auto,chain", "--repeat", 2, "--json")
     assert finished.returncode == 0, finished.stderr
     result = json.loads(finished.stdout)
     assert [each["name"] for each in result["measurements"]] == ["native", "auto", "chain"]
