@@ -95,8 +95,8 @@ def own_runtime_folder():
 
 @pytest.fixture(scope="session", autouse=True)
 def undisturbed():
-    """What a test measures depends on no earlier job, and is no news for the user's own. Open MPI 5 would look two seconds
-    for its networks whenever a program starts, and take none of them on one host."""
+    """What a test measures depends on no earlier job, and is no news for the user's own. Open MPI 5 would look two
+    seconds for its networks whenever a program starts, and take none of them on one host."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MUTIRAO_PROFILE", "off")
         for framework in ("btl", "mtl"):

@@ -1,5 +1,5 @@
-"""What mutirao-core predicts of a collective's algorithms on a network, where nothing runs. A prediction is what JSON has
-of one length and root: all candidates, fastest first, beside the bounds that none can be predicted to be under."""
+"""What mutirao-core predicts of a collective's algorithms on a network, where nothing runs. A prediction is what JSON
+has of one length and root: all candidates, fastest first, beside the bounds that none can be predicted to be under."""
 
 import math
 import statistics

@@ -18,8 +18,8 @@ _TRAINS, _REPETITIONS = 3, 5
 
 
 def check_rates(lab: Lab) -> list[dict]:
-    """Of all pairs of sites with a limit low enough to be checked, one after the other: from the first host of one to the
-    last of the other, while nothing else is sent."""
+    """Of all pairs of sites with a limit low enough to be checked, one after the other: from the first host of one to
+    the last of the other, while nothing else is sent."""
     network = lab.current_network()
     rates = []
     for from_site in network.site_names:
@@ -28,8 +28,8 @@ def check_rates(lab: Lab) -> list[dict]:
             asked = network.most_mbit(sender, receiver) if sender != receiver else 0
             if 0 < asked <= _MOST_CHECKED_MBIT:
                 measured = statistics.median(_train(lab, sender, receiver) for _ in range(_TRAINS))
-                rates.append({"from_site": from_site, "to_site": to_site, "asked_mbit": asked, "measured_mbit": measured,
-                              "error": abs(measured / asked - 1)})
+                rates.append({"from_site": from_site, "to_site": to_site, "asked_mbit": asked,
+                              "measured_mbit": measured, "error": abs(measured / asked - 1)})
     return rates
 
 

@@ -223,7 +223,8 @@ def _plan(arguments, collectives: Sequence[str]) -> Plan:
     return Plan(place, collectives, blocks_bytes, lengths, settling, rounds, arguments.repeat)
 
 
-def _measure_all(plan: Plan, contenders: Sequence[Contender], campaign: Campaign) -> list[tuple[Contender, list[Check]]]:
+def _measure_all(plan: Plan, contenders: Sequence[Contender], campaign: Campaign
+                 ) -> list[tuple[Contender, list[Check]]]:
     """Of one MPI library each, by itself or with mutirao. In turns, and in every other round backwards; what was not
     measured in all rounds does not count."""
     pairs: list[tuple[Contender, dict[Call, list[float]]]] = [(contender, {}) for contender in contenders]

@@ -29,8 +29,8 @@ _SOURCES = BUILD / "bench"  # of an installation
 
 @cache
 def about(library: Path) -> dict:
-    """Its `version`, as an MPI library says it itself, and whether one of ours `fits` it: asked of the code that decides
-    this when a program runs. Empty where nothing is built, or it is none."""
+    """Its `version`, as an MPI library says it itself, and whether one of ours `fits` it: asked of the code that
+    decides this when a program runs. Empty where nothing is built, or it is none."""
     if not _ABOUT_PROGRAM.is_file():
         return {}
     answer = subprocess.run([_ABOUT_PROGRAM, library], capture_output=True, text=True, check=False)
