@@ -11,7 +11,7 @@ from mutirao.base.user_files import write_file
 from mutirao.explain.choices import class_row, class_took_us
 from mutirao.explain.full import as_far_as_counted, extent, forgotten, head, in_full, title, who_took_calls
 from mutirao.explain.page import make_page
-from mutirao.explain.report_file import add_arguments, read_report, told_as_no_report, with_file
+from mutirao.explain.report_file import read_report, told_as_no_report, with_file
 from mutirao.explain.saved import own_calls, total_of
 
 _PAGE = Path("mutirao-report.html")
@@ -21,7 +21,10 @@ _MOST_CLASSES, _MOST_COMMUNICATORS, _MOST_ALIKE = 8, 3, 2
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser(
         "explain", parents=[common], help="say which algorithms the last run used, and why; draw that")
-    add_arguments(parser)
+    parser.add_argument("file", nargs="?", type=Path,
+                        help="a report (run --report FILE); default: that of the last run")
+    parser.add_argument("--running", action="store_true",
+                        help="ask a job that still runs: that of `mutirao run`, or whose report is to be FILE")
     parser.add_argument("--all", action="store_true", dest="everything",
                         help="all that is known: reasons, candidates, trees, changes")
     parser.add_argument("--page", action="store_true", help="all that as one HTML page with pictures")
