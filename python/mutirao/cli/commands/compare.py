@@ -27,7 +27,7 @@ from mutirao.base.units import counted
 from mutirao.explain.report_file import keep_for_explain, with_file
 from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.measure.intervals import Ratio, half_width, ratio_of_pairs
-from mutirao.run.job import Job, Placed, add_arguments, job_of
+from mutirao.run.job import Placed, add_arguments, job_of
 from mutirao.run.launch import CompletedRun
 
 _MOST_PAIRS = 1000
@@ -90,7 +90,8 @@ def run(arguments) -> int:
                   *busy_remarks(circumstances.to_dict())]
         if arguments.json:
             print_json({**_as_dict(comparison), "warnings": warned, "interrupted": interrupted,
-                        "profile": _profile(job), "mpi": job.mpi.name, "ranks": placed.ranks,
+                        "profile": job.settings.get("profile", "warm" if arguments.warm else "fresh"),
+                        "mpi": job.mpi.name, "ranks": placed.ranks,
                         "program": job.argv, **circumstances.to_dict()})
         else:
             _print(comparison, warned, measured.next_line())
@@ -284,10 +285,6 @@ class Measured:
             return {}
         number = 0 if self.arguments.warm else next(self._profiles)
         return {"profile": str(self.folder / f"profile-{number}.db")}
-
-
-def _profile(job: Job) -> str:
-    return job.settings.get("profile", "warm" if job.arguments.warm else "fresh")
 
 
 def _print(comparison: Comparison, warned: Sequence[str], next_line: str) -> None:
