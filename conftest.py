@@ -94,17 +94,11 @@ def own_runtime_folder():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def no_profile():
-    """What a test measures depends on no earlier job, and is no news for the user's own."""
+def undisturbed():
+    """What a test measures depends on no earlier job, and is no news for the user's own. Open MPI 5 would look two
+    seconds for its networks whenever a program starts, and take none of them on one host."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MUTIRAO_PROFILE", "off")
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def no_libfabric():
-    """Open MPI 5 looks two seconds for its networks whenever a program starts, and takes none of them on one host."""
-    with pytest.MonkeyPatch.context() as patch:
         for framework in ("btl", "mtl"):
             patch.setenv(f"OMPI_MCA_{framework}", "^ofi")
         yield

@@ -266,26 +266,20 @@ def measured(rulings, settling, first_call=10):
 SETTLING = ((1, 20.0), (2, 60.0), (4, 40.0), (4, 36.0))  # calls 1, 2 and 3, 4 to 7, 8 to 11
 
 
-def test_first_ruled_call_and_the_slowest():
+def test_the_slowest_call_by_a_ruling_and_whether_all_was_tried():
     """Calls of the job are numbered from 0, and the cell's first is its tenth."""
     run = measured([(12, "native", "ring"), (18, "ring")], SETTLING)
-    assert (run.ran, run.first_ruled_call, run.settled_call) == ("ring", 2, 8)
     # Steps of the calls from 2, 4 and 8 on, beside native ones that took 10, 10 and 5 ms.
-    assert (run.first_ruled_ms, run.first_ruled_to_native) == (30.0, 3.0)
-    assert measured([(14, "ring")], SETTLING).slowest_ruled_to_native == 9.0 / 5.0
-    # A ruling within a step: the first step that was wholly ruled counts.
-    assert measured([(13, "ring")], SETTLING).first_ruled_ms == 10.0
+    assert (run.ran, run.slowest_to_native, run.settled) == ("ring", 3.0, True)
+    assert measured([(14, "ring")], SETTLING).slowest_to_native == 9.0 / 5.0
+    # A ruling within a step: only what was wholly ruled counts.
+    assert measured([(13, "ring")], SETTLING).slowest_to_native == 9.0 / 5.0
     # Ruled for a class before this length came: from its first call on.
-    early = measured([(3, "ring")], SETTLING)
-    assert (early.first_ruled_ms, early.first_ruled_to_native) == (50.0, 0.5)
+    assert measured([(3, "ring")], ((1, 5.0),)).slowest_to_native == 0.5
     # Ruled after all that was timed call by call.
-    assert measured([(90, "ring")], SETTLING).first_ruled_to_native is None
-    assert measured([(12, "ring", "flat")], SETTLING).settled_call is None
-    # Of several rulings for it in a row from the first of them on, whether that was settled or not.
-    again = [(11, "ring"), (12, "native", "ring"), (14, "ring", "flat"), (18, "ring")]
-    assert measured(again, SETTLING).settled_call == 4
-    left = measured([], SETTLING)
-    assert (left.ran, left.first_ruled_call, left.first_ruled_ms) == ("native", None, None)
+    assert measured([(20, "ring")], SETTLING).slowest_to_native is None
+    assert not measured([(12, "ring", "flat")], SETTLING).settled
+    assert (measured([], SETTLING).ran, measured([], SETTLING).settled) == ("native", True)
 
 
 def test_what_ran_is_told_once():
@@ -295,16 +289,9 @@ def test_what_ran_is_told_once():
                      ring=Sample(1.0, 2.0))
     assert (cell.ran, cell.unsettled) == (["ring", "flat", "native"], 2)
     assert row_of(cell)[-1] == "the same, flat, native; 2 of 5 not settled"
+    assert "slowest call by a ruling until all was settled: 3.00 x native" in summary_lines([cell])
     cell.free_runs = [measured([], SETTLING)]
     assert (cell.ran, row_of(cell)[-1]) == (["native"], "native")
-
-
-def test_how_the_first_ruled_call_is_judged():
-    cell = one_round("allreduce", Sample(10.0, 20.0), [measured([(12, "ring")], SETTLING)], ring=Sample(16.0, 40.0))
-    assert cell.first_ruled_to_best == pytest.approx(3.0 / (16.0 / 40.0))
-    assert cell.slowest_ruled_to_native == 3.0
-    of_all = summary([cell])
-    assert (of_all["ruled"], of_all["near_best_at_first"]) == (1, 0)
 
 
 def run_all(monkeypatch, capsys, mpi, made_up, *words):

@@ -410,7 +410,7 @@ def test_regions_are_told_where_sites_are_near_each_other(explained):
         report = {**REPORT, "communicators": [{**world, "regions": regions}]}
         lines, page = explained(report), make_page(report, None)
         assert ("regions of sites near each other: 0, 1; 2, 3" in lines) is ("near each other" in str(lines)) is near
-        assert ("near each other: 0, 1; 2, 3." in page) is ("near each other" in page) is near
+        assert ("near each other: 0, 1; 2, 3" in page) is ("near each other" in page) is near
 
 
 # --- of the last run as such: its program, hosts and end, and of many communicators ---------------------

@@ -59,10 +59,9 @@ def test_what_takes_its_place_gives_as_much():
     """By what the measuring program says that each collective gives and gets. Catches a length taken
     for that of all blocks together, or the other way round."""
     text = (ROOT / "bench" / "collectives.h").read_text()
-    gets = {name: PARTS[got] for name, _given, got in re.findall(
-        r'\{"(\w+)", (\w+), (\w+), [01], [01], [01], run_', text)}
-    gives = {name: PARTS[given] for name, given, _got in re.findall(
-        r'\{"(\w+)", (\w+), (\w+), [01], [01], [01], run_', text)}
+    rows = re.findall(r'\{"(\w+)", (\w+), (\w+), [01], [01], [01], run_', text)
+    gets = {name: PARTS[got] for name, _given, got in rows}
+    gives = {name: PARTS[given] for name, given, _got in rows}
     for row in GUIDELINES:
         first, last, then = row.first, row.others[-1], row.others[0]
         at = {term: term.length_bytes(8, RANKS) for term in (row.first, *row.others)}

@@ -14,7 +14,7 @@ from mutirao.lab.lab import Lab, LabHost
 from mutirao.lab.named_networks import load_preset
 from mutirao.run import launch
 from mutirao.run.launchers import AS_ROOT, launching
-from mutirao.run.mpis import AboutLibrary, Mpi, found_mpis
+from mutirao.run.mpis import Mpi, found_mpis
 from shared import quick_mpi, refused
 
 FOUND = found_mpis()
@@ -211,7 +211,7 @@ class LabInName(NoLab):
 
 @pytest.mark.parametrize("native, expected", [(False, ["libmutirao.so", "calm.so"]), (True, ["calm.so"])])
 def test_what_is_preloaded(monkeypatch, tmp_path, native, expected):
-    monkeypatch.setattr(Mpi, "about", AboutLibrary(fits=True))
+    monkeypatch.setattr(Mpi, "built", True)
     monkeypatch.delenv("LD_PRELOAD", raising=False)
     mpi = mpi_named("mpich-5", tmp_path)
     command = launch._lab_command(mpi, ["program"], 2, native, {}, LabInName(), tmp_path)

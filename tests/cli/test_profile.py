@@ -12,7 +12,7 @@ from mutirao.catalogue.core_tool import check_settings
 from mutirao.measure import profile
 from mutirao.measure.counterparts import COUNTERPARTS, counterpart
 from mutirao.measure.profile import Fabric, Row
-from mutirao.measure.rules import FORMATS, own_choices, tables
+from mutirao.measure.rules import own_choices, tables
 from mutirao.run.mpis import found_mpis
 from shared import refused
 
@@ -215,11 +215,6 @@ def test_on_one_host_what_goes_on_inside_is_all():
     assert counterpart("broadcast", "chain:inside=flat", 1, 8).open_mpi == 1
     assert counterpart("broadcast", "chain", 8, 1).open_mpi == 3
     assert counterpart("broadcast", "chain", 8, 2) is None
-
-
-def test_every_format_is_offered(typed):
-    offered = typed("profile", "export", "--help").stdout
-    assert all(name in offered for name in (*FORMATS, "json"))
 
 
 # --- the numbers and names of other libraries' algorithms, against what those libraries say of themselves ---

@@ -6,7 +6,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from mutirao.base.units import size_argument
 from mutirao.catalogue.schedule_picture import hops_of, picture, worth_drawing
 from mutirao.cli.commands import doctor
 from mutirao.run.mpis import found_mpis
@@ -117,10 +116,6 @@ def test_steps(typed):
     answer = typed("show", "broadcast/flat", "--ranks", 3, "--steps")
     assert "rank 0  step 1  send output[0,24) to 2" in answer.stdout
     assert re.search(r"^predicted \d+\.\d us$", answer.stdout, re.MULTILINE)
-
-
-def test_sizes():
-    assert size_argument("64KiB") == 65536 and size_argument("24") == 24
 
 
 # --- the picture of a schedule, by what can be counted and measured in it ---------------------------------

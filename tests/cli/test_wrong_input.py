@@ -194,7 +194,8 @@ def test_a_file_of_another_kind_is_named(typed, tmp_path, words):
     ("mutirao.toml", "ranks_per_host = [3]\n", "run true", ["ranks_per_host"]),
     ("mutirao.toml", "ranks_per_host = \n", "run true", ["line 1"]),
     ("mutirao.toml", "# ours\nbroadcast = binomial  # a tree\n", "run true", ["line 2", 'broadcast = "binomial"']),
-    ("other.json", "[]", "explain other.json", []),
+    ("other.json", "[]", "explain other.json", ["not a report"]),
+    ("cut.json", '{"communicators": ', "explain cut.json", ["line 1: this is no JSON"]),
     ("program.csv", "#!/bin/sh\n", "run program.csv", ["not executable", "chmod"]),
     ("program.py", "#!/bin/sh\n", "run program.py", ["python program.py"]),
     ("sites.csv", "a,b\n0,1e9\n1e9,0\n", "run --lab sites.csv true", ["line 2, column 2", "1e9"])])

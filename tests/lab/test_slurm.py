@@ -9,7 +9,6 @@ import pytest
 
 from shared import network_of, wait_until
 from mutirao.base.paths import LIBRARIES, PRELOAD, ROOT
-from mutirao.run.launch_styles import is_open_mpi
 from mutirao.run.mpis import found_mpis
 from slurm import slurm_cluster, why_not
 
@@ -51,12 +50,12 @@ def by_run_and_mpirun(mpi, options, program):
 
 
 def by_srun(mpi, options, program):
-    meets = "pmix" if is_open_mpi(mpi.known.style) else "pmi2"
+    meets = "pmix" if mpi.known.title == "Open MPI" else "pmi2"
     return [f'eval "$({MUTIRAO} env --mpi {mpi.name} {options})"', f"srun --mpi={meets} {program}"]
 
 
 def by_mpirun(mpi, options, program):
-    more = "--allow-run-as-root -x HOME" if is_open_mpi(mpi.known.style) else ""
+    more = "--allow-run-as-root -x HOME" if mpi.known.title == "Open MPI" else ""
     return [f'eval "$({MUTIRAO} env --mpi {mpi.name} {options})"', f"{mpi.launcher} {more} {program}"]
 
 

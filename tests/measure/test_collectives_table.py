@@ -8,7 +8,7 @@ import pytest
 from mutirao.base.errors import UsageError
 from mutirao.base.paths import ROOT
 from mutirao.catalogue.collectives import COLLECTIVES
-from mutirao.catalogue.predicted import best_table, median_to_bound, predict_all
+from mutirao.catalogue.predicted import best_table, median_to_bound, predict_all, table
 from mutirao.lab.network import HostNetwork
 
 ROW = re.compile(r'\{Collective::\w+, "(\w+)", (true|false), (?:true|false), InBlocks::(\w+),\s+promises::')
@@ -38,47 +38,53 @@ def network():
 BROADCAST = COLLECTIVES["broadcast"]
 
 
+def times_of(prediction):
+    return {row["name"]: row["predicted_ms"] for row in prediction["candidates"]}
+
+
 def test_predictions_are_fastest_first(network):
     [done] = predict_all(BROADCAST, network, 3, [24], [0], [])
-    times = list(done.predicted_ms.values())
-    assert times == sorted(times) and "native" in done.predicted_ms and len(times) > 5
+    of_each, [first, *_] = times_of(done), done["candidates"]
+    times = list(of_each.values())
+    assert times == sorted(times) and "native" in of_each and len(times) > 5
     # Two ways of 1 ms, each with 10 us of either side's processor.
-    assert done.latency_bound_ms == 2.04
+    assert done["latency_bound_ms"] == 2.04
     # 24 bytes out of or into a port of 1000 bytes/us.
-    assert done.bound_ms == pytest.approx(2.040024) and times[0] >= done.bound_ms
-    assert done.chosen == next(iter(done.predicted_ms))
-    assert done.to_native("flat") == done.predicted_ms["flat"] / done.predicted_ms["native"]
+    assert done["bound_ms"] == pytest.approx(2.040024) and times[0] >= done["bound_ms"]
+    assert done["chosen"] == done["best"] == first["name"]
+    assert all(row["to_native"] == row["predicted_ms"] / of_each["native"] for row in done["candidates"])
 
 
 def test_predictions_of_some_are_beside_native(network):
     [done] = predict_all(BROADCAST, network, 3, [24], [0], ["chain", "auto", "flat"])
-    assert set(done.predicted_ms) == {"chain", "flat", "native"}
-    table = done.table().splitlines()
-    assert table[0] == "24 B from rank 0, predicted"
-    assert table[2].split() == ["lower", "bound", "2.040"]
-    assert table[3].split()[0] == "chain"
-    assert table[-1].startswith(f"best: {done.best}, {done.to_bound(done.best):.2f} x the lower")
+    assert set(times_of(done)) == {"chain", "flat", "native"}
+    lines = table(done).splitlines()
+    assert lines[0] == "24 B from rank 0, predicted"
+    assert lines[2].split() == ["lower", "bound", "2.040"]
+    assert lines[3].split()[0] == "chain"
+    best = done["candidates"][0]
+    assert lines[-1].startswith(f"best: {best['name']}, {best['predicted_ms'] / done['bound_ms']:.2f} x the lower")
 
 
 def test_the_best_of_every_collective_beside_its_bound(network):
     predictions = [each for row in COLLECTIVES.values() for each in predict_all(
         row, network, 3, [24, 100_000] if row.has_length else [0], [0], [])]
     assert len(predictions) == 2 * len(COLLECTIVES) - 1  # barriers have no length
-    ratios = [each.predicted_ms[each.best] / each.bound_ms for each in predictions]
+    ratios = [times_of(each)[each["best"]] / each["bound_ms"] for each in predictions]
     assert median_to_bound(predictions) == pytest.approx(statistics.median(ratios))
-    assert all(each.predicted_ms["native"] >= each.bound_ms >= each.latency_bound_ms > 0 for each in predictions)
-    assert all(len(each.predicted_ms) > 1 for each in predictions)
+    assert all(times_of(each)["native"] >= each["bound_ms"] >= each["latency_bound_ms"] > 0 for each in predictions)
+    assert all(len(each["candidates"]) > 1 for each in predictions)
     lines = best_table(predictions, "made up").splitlines()
     assert lines[0] == "made up, predicted" and len(lines) == 3 + len(predictions)
     last = predictions[-1]
-    assert lines[-2].split()[-1] == f"{ratios[-1]:.2f}" and last.best in lines[-2]
+    assert lines[-2].split()[-1] == f"{ratios[-1]:.2f}" and last["best"] in lines[-2]
 
 
 @pytest.mark.parametrize("ranks, fit", [(1, True), (2, True), (3, True), (4, False), (6, True)])
 def test_ranks_are_placed_as_jobs_place_them(network, ranks, fit):
     if fit:
         [done] = predict_all(BROADCAST, network, ranks, [24], [0], ["flat"])
-        assert done.latency_bound_ms == {1: 0.0, 2: 1.02}.get(ranks, 2.04)
+        assert done["latency_bound_ms"] == {1: 0.0, 2: 1.02}.get(ranks, 2.04)
         return
     with pytest.raises(UsageError, match="-n 4"):
         predict_all(BROADCAST, network, ranks, [24], [0], ["flat"])

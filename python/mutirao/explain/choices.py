@@ -1,35 +1,19 @@
-"""The choice that holds for each kind of call at the end of a run, and what is known of it."""
+"""Each kind of call: what it is called, what was chosen for it, and how that compares with the MPI library's own."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
+from mutirao.base.units import counted, ratio
+from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.catalogue.predicted import NATIVE
-from mutirao.explain.saved import own_calls, probe_calls
+from mutirao.explain.saved import account_of, own_calls, probe_calls
+
+_NO_RULING = {"chosen": NATIVE, "reason": "no ruling: the MPI library takes all calls"}
 
 
-@dataclass(frozen=True)
-class Choice:
-    native_calls: int
-    own_calls: int
-    probe_calls: int  # of those
-    chosen: str
-    settled: bool
-    reason: str
-    predicted_us: float | None = None
-    measured: dict | None = None
-    native_predicted_us: float | None = None
-    native_measured: dict | None = None
-    bound_us: float | None = None
-
-    def times_native(self) -> tuple[float, str] | None:
-        """How many times the native one's time, and how that is known."""
-        if self.chosen == NATIVE:
-            return None
-        if self.measured and self.native_measured:
-            return self.measured["median_us"] / self.native_measured["median_us"], "measured"
-        if self.predicted_us is not None and self.native_predicted_us:
-            return self.predicted_us / self.native_predicted_us, "predicted"
-        return None
+def class_title(of_class: dict) -> str:
+    collective = COLLECTIVES[of_class["collective"]]
+    in_order = "" if of_class.get("commutes", True) else ", operands in order"
+    return f"{collective.calls(of_class['length_bytes'], of_class['root'])}{in_order}"
 
 
 def predicted_us(ruling: dict) -> dict[str, float | None]:
@@ -45,13 +29,39 @@ def choices_of(of_class: dict) -> Sequence[dict]:
     return of_class["rulings"] or [each for each in [of_class.get("native_choice")] if each]
 
 
-def choice_of(of_class: dict) -> Choice:
-    choices = choices_of(of_class)
-    calls = of_class["native_calls"], own_calls([of_class]), probe_calls([of_class])
-    if not choices:
-        return Choice(*calls, NATIVE, True, "no ruling: the MPI library takes all calls")
-    ruling = choices[-1]
-    predicted, took, chosen = predicted_us(ruling), measured(ruling), ruling["chosen"]
-    return Choice(*calls, chosen, ruling.get("settled", True), ruling.get("reason") or "",
-                  predicted.get(chosen), took.get(chosen), predicted.get(NATIVE), took.get(NATIVE),
-                  ruling.get("bound_us") or None)
+def last_choice(of_class: dict) -> dict:
+    """That holds at the end."""
+    return [_NO_RULING, *choices_of(of_class)][-1]
+
+
+def _known_us(choice: dict) -> dict[str, Mapping[str, float | None]]:
+    """What candidates take, by how that is known; the surest first."""
+    return {"measured": {name: row["median_us"] for name, row in measured(choice).items()},
+            "predicted": predicted_us(choice)}
+
+
+def class_took_us(of_class: dict) -> float:
+    """On a rank, as far as it is known."""
+    if account := account_of(of_class):
+        return account.took_us
+    choice = last_choice(of_class)
+    one_us = next((times[choice["chosen"]] for times in _known_us(choice).values() if times.get(choice["chosen"])), 0)
+    return one_us * (of_class["native_calls"] + own_calls(of_class))
+
+
+def class_row(of_class: dict) -> tuple[str, str, str]:
+    """Which calls, how many, and what runs them in the end, how that compares, and what came of it."""
+    choice, own = last_choice(of_class), own_calls(of_class)
+    chosen = choice["chosen"]
+    parts = [chosen]
+    compared = [f"{ratio(times[chosen] / times[NATIVE])} x native, {how}" for how, times in _known_us(choice).items()
+                if chosen != NATIVE and times.get(chosen) and times.get(NATIVE)]
+    parts += compared[:1]
+    if not choice.get("settled", True):
+        parts.append("others were still to be tried")
+    elif chosen == NATIVE and own > probe_calls(of_class):
+        parts.append(f"{own} calls otherwise before")
+    account = account_of(of_class)
+    if account and account.clear and own:
+        parts.append(f"{account} {account.verb}")
+    return class_title(of_class), counted(of_class["native_calls"] + own, "call"), "; ".join(parts)

@@ -5,9 +5,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from mutirao.base.units import counted, duration, rate
-from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.catalogue.predicted import NATIVE
-from mutirao.explain.choices import measured, predicted_us
+from mutirao.explain.choices import choices_of, class_title, measured, predicted_us
 from mutirao.explain.saved import AS_FAST, START_PARTS, account_of, own_calls, start_us, total_of
 from mutirao.explain.trees import host_name, regions_of, trees_shown
 
@@ -68,7 +67,7 @@ def _start(start: dict) -> Iterator[str]:
 def in_full(report: dict) -> Iterator[str]:
     for communicator in report["communicators"]:
         yield ""
-        yield from _communicator(as_far_as_counted(communicator))
+        yield from all_of(as_far_as_counted(communicator))
 
 
 def as_far_as_counted(communicator: dict) -> dict:
@@ -112,8 +111,8 @@ def about(communicator: dict) -> Iterator[str]:
         yield f"  regions of sites near each other: {regions}"
     yield from _first_ruling(communicator)
     yield from _followed(communicator)
-    if communicator.get("tree"):
-        yield from _costs(communicator.get("costs") or {})
+    if communicator.get("tree") and communicator.get("costs"):
+        yield from _costs(communicator["costs"])
 
 
 def _hosts(names: Sequence[str], hosts: int) -> Iterator[str]:
@@ -126,7 +125,7 @@ def _hosts(names: Sequence[str], hosts: int) -> Iterator[str]:
         yield f"  hosts: {named}" + (f" and {left} more (--json)" if left > 0 else "")
 
 
-def _communicator(communicator: dict) -> Iterator[str]:
+def all_of(communicator: dict) -> Iterator[str]:
     yield title(communicator)
     yield from about(communicator)
     for tree in trees_shown(communicator):
@@ -178,8 +177,6 @@ def _first_ruling(communicator: dict) -> Iterator[str]:
 
 def _costs(costs: dict) -> Iterator[str]:
     """What predictions are made with."""
-    if not costs:
-        return
     measured, assumed = ["latencies"], []
     if costs["links_with_bandwidth"]:
         measured.append(f"bandwidth of {costs['links_with_bandwidth']} of"
@@ -193,9 +190,8 @@ def _costs(costs: dict) -> Iterator[str]:
     (measured if costs["message_measured"] else assumed).append(
         f"{duration(costs['message_latency_us'])} for a message inside a host to be seen")
     assumed.append(f"{duration(costs['message_overhead_us'])} of each side's processor for it")
-    if "send_overhead_us" in costs and "port_bytes_per_us" in costs:
-        assumed.append(f"{duration(costs['send_overhead_us'])} for a message to another host, and"
-                       f" {rate(costs['port_bytes_per_us'])} at its port")
+    assumed.append(f"{duration(costs['send_overhead_us'])} for a message to another host, and"
+                   f" {rate(costs['port_bytes_per_us'])} at its port")
     yield f"  measured: {'; '.join(measured)}"
     yield f"  assumed: {'; '.join(assumed)}"
 
@@ -266,49 +262,33 @@ def by_collective(classes: Sequence[dict]) -> list[dict]:
     return sorted(classes, key=lambda each: order.index(each["collective"]))
 
 
-def class_title(of_class: dict) -> str:
-    collective = COLLECTIVES[of_class["collective"]]
-    in_order = "" if of_class.get("commutes", True) else ", operands in order"
-    return f"{collective.calls(of_class['length_bytes'], of_class['root'])}{in_order}"
-
-
 def _class(of_class: dict) -> Iterator[str]:
     """All calls of one collective with one root that are as long, to the next power of two, or of any
     length where ranks do not know of each other's."""
     yield f"  {class_title(of_class)}"
     if of_class["native_calls"]:
         yield f"    {counted(of_class['native_calls'], 'call')} by the MPI library"
-    if of_class.get("native_choice") and not of_class["rulings"]:
-        yield "    chosen: native"
-        yield from _why(of_class["native_choice"])
-        yield from _unsettled(of_class["native_choice"])
-        yield from _candidates(of_class["native_choice"])
-    rulings = of_class["rulings"]
     if of_class.get("forgotten_rulings"):
         yield f"    {counted(of_class['forgotten_rulings'], 'ruling')} after the first not remembered"
-    for ruling, later in zip(rulings, [*rulings[1:], None]):
-        line = f"    from call {ruling['first_call'] + 1} on: {ruling['chosen']}"
-        if ruling["chosen"] != NATIVE:  # those calls are the MPI library's
-            line += f", {counted(ruling['calls'], 'call')}"
-        if ruling.get("probe_calls"):
-            line += f", beside {counted(ruling['probe_calls'], 'call')} on probe"
-        yield line
-        yield from _why(ruling)
-        if later is None:
-            yield from _unsettled(ruling)
-        if later is None or predicted_us(ruling).keys() != predicted_us(later).keys():
-            yield from _candidates(ruling)
+    choices = choices_of(of_class)
+    for choice, later in zip(choices, [*choices[1:], None]):
+        yield f"    {_held(choice) if of_class['rulings'] else 'chosen: native'}"
+        if choice.get("reason"):
+            yield f"      why: {choice['reason']}"
+        if later is None and not choice.get("settled", True):
+            yield "      not settled: others were still to be tried"
+        if later is None or predicted_us(choice).keys() != predicted_us(later).keys():
+            yield from _candidates(choice)
     yield from _saved(of_class)
 
 
-def _why(ruling: dict) -> Iterator[str]:
-    if ruling.get("reason"):
-        yield f"      why: {ruling['reason']}"
-
-
-def _unsettled(choice: dict) -> Iterator[str]:
-    if not choice.get("settled", True):
-        yield "      not settled: others were still to be tried"
+def _held(ruling: dict) -> str:
+    line = f"from call {ruling['first_call'] + 1} on: {ruling['chosen']}"
+    if ruling["chosen"] != NATIVE:  # those calls are the MPI library's
+        line += f", {counted(ruling['calls'], 'call')}"
+    if ruling.get("probe_calls"):
+        line += f", beside {counted(ruling['probe_calls'], 'call')} on probe"
+    return line
 
 
 def _candidates(ruling: dict) -> Iterator[str]:
@@ -336,10 +316,10 @@ def _took(row: dict | None, native: dict | None) -> str:
 
 
 def _saved(of_class: dict) -> Iterator[str]:
-    account = account_of([of_class])
+    account = account_of(of_class)
     if account is None:
         return
-    if account.clear and not own_calls([of_class]):
+    if account.clear and not own_calls(of_class):
         longer = "shorter" if account.net_us >= 0 else "longer"
         yield f"    ranks wait {longer} in these since other kinds of calls changed: {account} on each rank"
     elif account.clear:

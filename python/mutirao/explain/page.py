@@ -5,19 +5,17 @@ from html import escape
 from pathlib import Path
 
 from mutirao.base.units import counted, duration
-from mutirao.explain.choices import Choice, choice_of
-from mutirao.explain.full import about, as_far_as_counted, by_collective, class_title, extent, forgotten, head, title
+from mutirao.explain.choices import class_row, last_choice
+from mutirao.explain.full import about, all_of, as_far_as_counted, by_collective, extent, forgotten, head, title
 from mutirao.explain.report_file import with_file
-from mutirao.explain.rulings import colours_of, events, timeline
-from mutirao.explain.saved import Account, Total, account_of, all_classes, total_of
+from mutirao.explain.rulings import colours_of, timeline
+from mutirao.explain.saved import Total, all_classes, total_of
 from mutirao.explain.scatter import points_of, scatter, within_twice
 from mutirao.explain.site_map import groups_of, least_us, site_map
-from mutirao.explain.trees import regions_of, trees_shown
-from mutirao.pages.html import Page, details, judged, legend, listed, section, soft, table, wide_table
+from mutirao.explain.trees import trees_shown
+from mutirao.pages.html import Page, details, judged, legend, section, soft, wide_table
 
 _MOST_SITES_IN_TABLE = 12
-_COLUMNS = ("calls of", "native / mutirao", "now, and why", "predicted", "measured", "native", "bound", "× native",
-            "saved")
 
 
 def make_page(report: dict, file: Path | None) -> str:
@@ -72,81 +70,31 @@ def _tiles(report: dict, total: Total) -> list[tuple[str, str, str]]:
 
 
 def _communicator(communicator: dict, colours: dict[str, str]) -> str:
+    text = "\n".join(all_of(communicator))
     return section(title(communicator),
                    f'<p class="soft">{_lines(about(communicator))}</p>',
-                   *_choices(communicator), *_timeline(communicator, colours),
-                   *_map(communicator))
+                   *_choices(communicator), *_timeline(communicator, colours), *_map(communicator),
+                   details("All that is known of it, as text", f"<pre>{escape(text)}</pre>"))
 
 
 def _choices(communicator: dict) -> list[str]:
     classes = by_collective(communicator["classes"])
     if not classes:
         return [soft("No call of it is told apart.")]
+    rows = [(*class_row(each), last_choice(each).get("reason")) for each in classes]
     return ["<h3>What was chosen for which calls</h3>",
-            f'<div class="scroll cards">{table(_COLUMNS, map(_row, classes))}</div>',
-            soft("Times measured are medians with their intervals. What was saved is measured, net of probes:"
-                 " a few calls each by which another algorithm was tried.")]
-
-
-def _row(of_class: dict) -> list[tuple[str]]:
-    choice = choice_of(of_class)
-    ratio = choice.times_native()
-    account = account_of([of_class])
-    now = choice.chosen + ("" if choice.settled else " (not settled)")
-    probes = f"{choice.probe_calls:,} on probe" if choice.probe_calls else ""
-    bound = duration(choice.bound_us) if choice.bound_us else ""
-    cells = ((class_title(of_class), ""),
-             (f"{choice.native_calls:,} / {choice.own_calls:,}", probes),
-             (now, choice.reason), (_predicted(choice.predicted_us), ""), _took(choice.measured),
-             _native(choice), (bound, ""),
-             (f"{ratio[0]:.2f}", ratio[1]) if ratio else ("", ""),
-             _saved(account))
-    ready = [f"<span>{escape(text)}{_small(small)}</span>" if text else "" for text, small in cells]
-    return [(f'<td data-label="{column}">{cell}</td>',)
-            for column, cell in zip(_COLUMNS, ready, strict=True)]
-
-
-def _saved(account: Account | None) -> tuple[str, str]:
-    if account is None or not account.clear:
-        return (str(account), "as fast") if account and account.error_us else ("", "")
-    return f"{'-' if account.net_us < 0 else ''}{account}", ""
-
-
-def _small(text: str) -> str:
-    return f"<small>{escape(text)}</small>" if text else ""
-
-
-def _predicted(us: float | None) -> str:
-    return "" if us is None else duration(us)
-
-
-def _took(row: dict | None) -> tuple[str, str]:
-    if row is None:
-        return "", ""
-    return (duration(row["median_us"]),
-            f"{duration(row['low_us'])} to {duration(row['high_us'])}")
-
-
-def _native(choice: Choice) -> tuple[str, str]:
-    """Known in the same way as the algorithm's own time, so that a row can be compared."""
-    if choice.native_measured and (choice.measured or choice.native_predicted_us is None):
-        time, interval = _took(choice.native_measured)
-        return time, f"measured, {interval}"
-    predicted = _predicted(choice.native_predicted_us)
-    return predicted, "predicted" if predicted else ""
+            f'<div class="prose">{wide_table(("calls of", "", "what runs them", "why"), rows)}</div>',
+            soft("What was saved is measured, net of probes: a few calls each by which another algorithm was tried.")]
 
 
 def _timeline(communicator: dict, colours: dict[str, str]) -> list[str]:
     if not communicator["classes"]:
         return []
-    told = events(communicator)
     return ["<h3>Rulings and changes of the network, in the order of calls</h3>",
             soft("A column is the time between two changes, however many calls it has; dashed lines"
                  " are changes of the network that were taken up. Pale: something was still to be tried."),
             legend({kind: colours[kind] for kind in colours_of(communicator["classes"])}),
-            f"<figure>{timeline(communicator, colours)}</figure>",
-            details(f"The same as a list of {len(told)}",
-                    listed([f"from call {call} on: {what}" for call, what in told]))]
+            f"<figure>{timeline(communicator, colours)}</figure>"]
 
 
 def _map(communicator: dict) -> list[str]:
@@ -157,13 +105,9 @@ def _map(communicator: dict) -> list[str]:
         return [heading, soft("Its network was not known when the program ended.")]
     parts = [heading, soft("Circles are hosts, in the colours of their sites; the thick links are the"
                            " tree, with one-way latencies where there is room.")]
-    if regions := regions_of(communicator):
-        parts.append(soft(f"Regions, of sites near each other: {regions}."))
     for tree in trees_shown(communicator):
-        text = "\n".join(tree.lines(communicator))
         parts += [soft(f"The tree {tree.what}."),
-                  f'<figure class="scroll">{site_map(communicator, tree.edges)}</figure>',
-                  details("The tree as text", f"<pre>{escape(text)}</pre>")]
+                  f'<figure class="scroll">{site_map(communicator, tree.edges)}</figure>']
     return [*parts, *_latencies(communicator)]
 
 

@@ -20,13 +20,6 @@ _PATIENCE_S = 10.0
 _OF_DAMAGED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
-def add_arguments(parser) -> None:
-    parser.add_argument("file", nargs="?", type=Path,
-                        help="a report (run --report FILE); default: that of the last run")
-    parser.add_argument("--running", action="store_true",
-                        help="ask a job that still runs: that of `mutirao run`, or whose report is to be FILE")
-
-
 def with_file(command: str, file: Path | None) -> str:
     """As it is typed for the same report."""
     return f"{command} {shlex.quote(str(file))}" if file else command
@@ -42,8 +35,6 @@ def read_report(file: Path | None, running: bool = False) -> dict:
     if file is None and not path.exists():
         raise Failure("no report of a run yet: the last program made no collective call that mutirao"
                       " handles, or none was run (mutirao run)")
-    if not path.exists():
-        raise UsageError(f"no report {file}")
     return _checked(read_text(path), path)
 
 

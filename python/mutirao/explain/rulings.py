@@ -6,7 +6,8 @@ from itertools import groupby
 
 from mutirao.base.units import counted
 from mutirao.catalogue.predicted import NATIVE
-from mutirao.explain.full import change_line, class_title
+from mutirao.explain.choices import class_title
+from mutirao.explain.full import change_line
 from mutirao.pages.svg import shape, text
 
 _FORGOTTEN = "no longer remembered"
@@ -32,13 +33,9 @@ class Period:
         """The algorithm without its parameters."""
         return self.chosen.split(":")[0]
 
-    @property
-    def what(self) -> str:
-        probes = f", {counted(self.probe_calls, 'call')} on probe" if self.probe_calls else ""
-        return f"{self.chosen}{probes}" + ("" if self.settled else ", not settled")
-
     def __str__(self) -> str:
-        return f"from call {self.first_call + 1} on: {self.what}"
+        probes = f", {counted(self.probe_calls, 'call')} on probe" if self.probe_calls else ""
+        return f"from call {self.first_call + 1} on: {self.chosen}{probes}{'' if self.settled else ', not settled'}"
 
 
 def periods(of_class: dict, calls: int) -> list[Period]:
@@ -66,16 +63,6 @@ def _bar(period: Period, colours: dict[str, str], x: Callable[[int], float], y: 
     begin, end = x(period.first_call), x(period.end_call)
     return shape("rect", colours[period.kind] + ("" if period.settled else " dim"), str(period), x=begin, y=y,
                  width=max(end - begin - 1, 0.8), height=height)
-
-
-def events(communicator: dict) -> list[tuple[int, str]]:
-    """What changed from which call on, in that order; calls are counted from 1."""
-    told = [(period.first_call + 1, f"{class_title(of_class)}: {period.what}")
-            for of_class in communicator["classes"]
-            for period in periods(of_class, communicator["calls"])]
-    told += [(change["call"] + 1, f"the network: {change_line(change, communicator)}")
-             for change in _changes(communicator)]
-    return sorted(told)
 
 
 def _changes(communicator: dict) -> Sequence[dict]:
@@ -109,7 +96,7 @@ def _strip(communicator: dict, lanes: Sequence[tuple[str, Sequence[Period]]], mo
     shown = [(title, held) for title, held in inside if held]
     bottom = _TOP + _LANE * len(shown)
     parts = [f'<svg class="chart time-line" viewBox="0 0 {_WIDTH} {bottom + 24}"'
-             ' role="img" aria-label="Rulings over calls: the list below says the same">']
+             ' role="img" aria-label="Rulings over calls: the text below says the same">']
     for number, (title, held) in enumerate(shown):
         parts += _lane(title, held, _TOP + _LANE * number, x, colours)
     for change in _changes(communicator):

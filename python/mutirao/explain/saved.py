@@ -1,9 +1,8 @@
 """What mutirao saved a program, or cost it, as its report tells (src/mpi/account/report.cpp): only what was measured, net
 of probes, of the start, and of what calls waited for."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from math import hypot
 
 from mutirao.base.units import duration
 
@@ -43,26 +42,21 @@ class Account:
         return f"{duration(abs(self.net_us))} {error}".rstrip() if self.clear else error
 
 
-def account_of(told_of: Iterable[dict]) -> Account | None:
-    """Of classes, or of all. None: nothing was compared with the MPI library's own."""
-    told = [Account(**{name: each["account"][name] for name in Account.__dataclass_fields__})
-            for each in told_of if each.get("account")]
-    if not told:
-        return None
-    return Account(sum(each.took_us for each in told), sum(each.saved_us for each in told),
-                   hypot(*(each.error_us for each in told)), sum(each.probes_us for each in told),
-                   sum(each.unknown_calls for each in told))
+def account_of(told: dict) -> Account | None:
+    """Of a class, or of all. None: nothing was compared with the MPI library's own."""
+    account = told.get("account")
+    return Account(**{name: account[name] for name in Account.__dataclass_fields__}) if account else None
 
 
-def own_calls(classes: Iterable[dict]) -> int:
+def own_calls(of_class: dict) -> int:
     """That ran by algorithms of mutirao's, on probe or not."""
-    return sum(of_class.get("forgotten_calls", 0) + probe_calls([of_class])
-               + sum(ruling["calls"] for ruling in of_class["rulings"]) for of_class in classes)
+    return (of_class.get("forgotten_calls", 0) + probe_calls(of_class)
+            + sum(ruling["calls"] for ruling in of_class["rulings"]))
 
 
-def probe_calls(classes: Iterable[dict]) -> int:
+def probe_calls(of_class: dict) -> int:
     """Of those, on probe; as far as they are remembered."""
-    return sum(ruling.get("probe_calls", 0) for of_class in classes for ruling in of_class["rulings"])
+    return sum(ruling.get("probe_calls", 0) for ruling in of_class["rulings"])
 
 
 def all_classes(report: dict) -> Iterator[dict]:
@@ -89,7 +83,7 @@ class Total:
 
 def total_of(report: dict) -> Total:
     told = report.get("total") or {}
-    return Total(**{**told, "account": account_of([told]), "start_us": start_us(report.get("start") or {})})
+    return Total(**{**told, "account": account_of(told), "start_us": start_us(report.get("start") or {})})
 
 
 def start_us(start: dict) -> float:

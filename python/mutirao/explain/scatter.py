@@ -7,8 +7,7 @@ from html import escape
 
 from mutirao.base.units import duration
 from mutirao.catalogue.predicted import NATIVE
-from mutirao.explain.choices import choices_of, measured, predicted_us
-from mutirao.explain.full import class_title
+from mutirao.explain.choices import choices_of, class_title, measured, predicted_us
 from mutirao.pages.svg import axis_text, scale, shape, time_label
 
 _SIZE, _LEFT, _RIGHT, _TOP, _BOTTOM = 460, 66, 14, 14, 52

@@ -9,7 +9,7 @@ from mutirao.base.units import counted, duration
 from mutirao.explain.trees import host_and_site, host_name
 from mutirao.pages.svg import shape, text
 
-_MOST_IN_A_RING, _MOST_LINKED = 10, 24
+_MOST_LINKED = 24
 _LABELLED = 70  # so long is a link that has room for its latency
 _RADIUS = 10
 _SITE_COLOURS = 6  # of the style sheet
@@ -28,17 +28,12 @@ class Group:
     @property
     def radius(self) -> float:
         count = len(self.hosts)
-        if count <= _MOST_IN_A_RING:
-            return 0 if count == 1 else 1.25 * _RADIUS / math.sin(math.pi / count)
-        return 1.4 * _RADIUS * math.sqrt(count)
+        return 0 if count == 1 else 1.25 * _RADIUS / math.sin(math.pi / count)
 
     def place(self, number: int, centre: Place) -> Place:
-        """A ring, or the seeds of a sunflower where that would be too large."""
-        count = len(self.hosts)
-        angle, radius = 2 * math.pi * number / count, self.radius
-        if count > _MOST_IN_A_RING:
-            angle, radius = 2.39996 * number, 1.4 * _RADIUS * math.sqrt(number + 0.5)
-        return centre[0] + radius * math.sin(angle), centre[1] - radius * math.cos(angle)
+        """In a ring."""
+        angle = 2 * math.pi * number / len(self.hosts)
+        return centre[0] + self.radius * math.sin(angle), centre[1] - self.radius * math.cos(angle)
 
 
 def groups_of(communicator: dict) -> list[Group]:
@@ -144,4 +139,4 @@ def _in_words(communicator: dict) -> str:
     """For who cannot see it."""
     sites = len(set(communicator["sites"]))
     hosts = counted(len(communicator["sites"]), "host")
-    return f"Map of {hosts} in {counted(sites, 'site')}; the tree below says the same"
+    return f"Map of {hosts} in {counted(sites, 'site')}; the text below says the same"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from mutirao.base.units import counted
-from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.catalogue.tree_text import draw_tree
+from mutirao.explain.choices import class_title
 
 _MOST = 4
 
@@ -64,8 +64,7 @@ def trees_shown(communicator: dict) -> list[Tree]:
 def _tree_run(parents: Sequence[int], uses: Sequence[tuple[dict, dict]]) -> Tree:
     """`parents` of the hosts; -1: the root."""
     calls = sum(ruling["calls"] for _, ruling in uses)
-    named = [f"{COLLECTIVES[of_class['collective']].calls(of_class['length_bytes'], of_class['root'])}"
-             f" ({ruling['chosen']})" for of_class, ruling in uses[:2]]
+    named = [f"{class_title(of_class)} ({ruling['chosen']})" for of_class, ruling in uses[:2]]
     more = f" and {len(uses) - 2} more" if len(uses) > 2 else ""
     return Tree(parents.index(-1), [(parent, host) for host, parent in enumerate(parents) if parent >= 0],
                 f"over which {counted(calls, 'call')} went: {', '.join(named)}{more}", calls)

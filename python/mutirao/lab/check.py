@@ -5,7 +5,6 @@ import json
 import statistics
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,37 +17,9 @@ _MOST_CHECKED_MBIT = 200.0
 _TRAINS, _REPETITIONS = 3, 5
 
 
-@dataclass(frozen=True)
-class RoundTrip:
-    """Between two hosts, one of each site (of a site with itself: its first and its last)."""
-
-    from_site: str
-    to_site: str
-    asked_us: float
-    measured_us: float | None  # None: no answer
-
-    @property
-    def error_us(self) -> float | None:
-        return None if self.measured_us is None else abs(self.measured_us - self.asked_us)
-
-
-@dataclass(frozen=True)
-class Rate:
-    """From the first host of one site to the last of another, while nothing else is sent."""
-
-    from_site: str
-    to_site: str
-    asked_mbit: float
-    measured_mbit: float | None  # None: not all packets came
-
-    @property
-    def error(self) -> float | None:
-        """As a share of what was asked."""
-        return self.measured_mbit and abs(self.measured_mbit / self.asked_mbit - 1)
-
-
-def check_rates(lab: Lab) -> list[Rate]:
-    """Of all pairs of sites with a limit low enough to be checked, one after the other."""
+def check_rates(lab: Lab) -> list[dict]:
+    """Of all pairs of sites with a limit low enough to be checked, one after the other: from the first host of one to
+    the last of the other, while nothing else is sent."""
     network = lab.current_network()
     rates = []
     for from_site in network.site_names:
@@ -56,20 +27,23 @@ def check_rates(lab: Lab) -> list[Rate]:
             sender, receiver = network.hosts_of(from_site)[0], network.hosts_of(to_site)[-1]
             asked = network.most_mbit(sender, receiver) if sender != receiver else 0
             if 0 < asked <= _MOST_CHECKED_MBIT:
-                trains = [_train(lab, sender, receiver) for _ in range(_TRAINS)]
-                measured = None if None in trains else statistics.median(trains)
-                rates.append(Rate(from_site, to_site, asked, measured))
+                measured = statistics.median(_train(lab, sender, receiver) for _ in range(_TRAINS))
+                rates.append({"from_site": from_site, "to_site": to_site, "asked_mbit": asked,
+                              "measured_mbit": measured, "error": abs(measured / asked - 1)})
     return rates
 
 
-def _train(lab: Lab, sender: int, receiver: int) -> float | None:
+def _train(lab: Lab, sender: int, receiver: int) -> float:
     hosts = lab.network.hosts
     taking = _started(lab, hosts[receiver], [*_PROBE, "take-train"])
     lab.exec(hosts[sender], [*_PROBE, "send-train", lab.hosts[receiver].address]).wait()
-    return _answer_of(taking)
+    mbit = _answer_of(taking)
+    if mbit is None:
+        raise Failure(f"not all packets of a train came from {hosts[sender]} to {hosts[receiver]}")
+    return mbit
 
 
-def check_round_trips(lab: Lab) -> list[RoundTrip]:
+def check_round_trips(lab: Lab) -> list[dict]:
     """Every site measures at the same time, so this takes as long as the slowest."""
     asked = lab.current_network()
     sites = asked.site_names
@@ -86,25 +60,16 @@ def check_round_trips(lab: Lab) -> list[RoundTrip]:
             responder.terminate()
             responder.wait()
             responder.stdout.close()
-    return [RoundTrip(sites[a], sites[b], asked.round_trip_us(asking[a], answering[b]),
-                      medians[a][b])
-            for a in range(len(sites)) for b in range(len(sites))
-            if asking[a] != answering[b]]
+    return [_round_trip(sites[a], sites[b], asked.round_trip_us(asking[a], answering[b]), medians[a][b])
+            for a in range(len(sites)) for b in range(len(sites)) if asking[a] != answering[b]]
 
 
-def median_error_us(results: list[RoundTrip]) -> float:
-    errors = [result.error_us for result in results]
-    if not errors or None in errors:
-        raise Failure("not every pair of sites answered, so there is no median error")
-    return statistics.median(errors)
-
-
-def median_rate_error(rates: list[Rate]) -> float:
-    """0 where no rate is limited."""
-    errors = [rate.error for rate in rates]
-    if None in errors:
-        raise Failure("not every train of packets came through, so there is no median error")
-    return statistics.median(errors) if errors else 0.0
+def _round_trip(from_site: str, to_site: str, asked_us: float, measured_us: float | None) -> dict:
+    """Between two hosts, one of each site (of a site with itself: its first and its last)."""
+    if measured_us is None:
+        raise Failure(f"nothing came back to {from_site} from {to_site}")
+    return {"from_site": from_site, "to_site": to_site, "asked_us": asked_us, "measured_us": measured_us,
+            "error_us": abs(measured_us - asked_us)}
 
 
 def _started(lab: Lab, host: str, argv: list[str]) -> subprocess.Popen:

@@ -15,7 +15,7 @@ import statistics
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from itertools import accumulate
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.tables import text_table
@@ -31,7 +31,6 @@ from mutirao.run.mpis import Mpi
 from mutirao.run.user_settings import gather_settings
 
 NEAR_BEST = 1.05
-NEAR_BEST_AT_FIRST = 1.15
 # Not worse than native: by that ratio or that time, whichever is more.
 NEAR_NATIVE, NEAR_NATIVE_MS = 1.03, 60e-6
 
@@ -60,15 +59,13 @@ class Sample:
 
 @dataclass(frozen=True)
 class FreeRun:
-    """What became of one cell in one job that was free to choose. Calls are counted from 0."""
+    """What became of one cell in one job that was free to choose."""
 
     ran: str | None  # in the end; None: nothing of mutirao
-    first_ruled_call: int | None = None  # None: the MPI library took all calls
-    first_ruled_ms: float | None = None
-    # Against the native job's calls of the same number, since the first ones of any job are slow.
-    first_ruled_to_native: float | None = None
-    slowest_ruled_to_native: float | None = None  # of those before the measured ones
-    settled_call: int | None = None  # from which on it was what holds in the end; None: that was not settled
+    # By a ruling, of the calls before the measured ones, against the native job's of the same number: the first calls
+    # of any job are slow.
+    slowest_to_native: float | None = None
+    settled: bool = True  # nothing was still to be tried
 
 
 def free_run(measurement: Measurement, point: Point, native: Point) -> FreeRun:
@@ -77,45 +74,20 @@ def free_run(measurement: Measurement, point: Point, native: Point) -> FreeRun:
     if not rulings:
         return FreeRun(ran)
     first = max(0, rulings[0]["first_call"] - point.first_call)
-    settled = _settled_call(rulings, point)
-    ruled = [step for step in steps_of(point) if step.first_call >= first]
-    if not ruled:
-        return FreeRun(ran, first, settled_call=settled)
-    ratios = [step.call_ms / call_ms_at(native, step.first_call) for step in ruled]
-    return FreeRun(ran, first, ruled[0].call_ms, ratios[0], max(ratios), settled)
+    slowest = max((call_ms / call_ms_at(native, call) for call, call_ms in steps_of(point)[:-1] if call >= first),
+                  default=None)
+    return FreeRun(ran, slowest, rulings[-1].get("settled", True))
 
 
-def _settled_call(rulings: Sequence[dict], point: Point) -> int | None:
-    """From which on it was the last ruling's algorithm; also where that was ruled again."""
-    last = rulings[-1]
-    if not last.get("settled", True):
-        return None
-    alike = list(takewhile(lambda each: each["chosen"] == last["chosen"], reversed(rulings)))
-    return max(0, alike[-1]["first_call"] - point.first_call)
-
-
-@dataclass(frozen=True)
-class Step:
-    """Calls that were timed together before the measured ones."""
-
-    first_call: int
-    calls: int
-    call_ms: float
-
-
-def steps_of(point: Point) -> list[Step]:
-    steps = []
-    begun = 0
-    for calls, took_ms in ((1, point.first_ms), *point.settling):
-        steps.append(Step(begun, calls, took_ms / calls))
-        begun += calls
-    return steps
+def steps_of(point: Point) -> list[tuple[int, float]]:
+    """Of calls that were timed together the number of the first, and what each took; the measured ones are the last."""
+    steps = [(1, point.first_ms), *point.settling]
+    begins = accumulate((calls for calls, _ in steps), initial=0)
+    return list(zip(begins, [*(took_ms / calls for calls, took_ms in steps), point.call_ms], strict=True))
 
 
 def call_ms_at(point: Point, call: int) -> float:
-    """Of the step that the call is in; after all of them of the measured ones."""
-    return next((step.call_ms for step in steps_of(point)
-                 if step.first_call <= call < step.first_call + step.calls), point.call_ms)
+    return next(call_ms for first_call, call_ms in reversed(steps_of(point)) if first_call <= call)
 
 
 def in_turns(names: Sequence[str], round_number: int) -> list[str]:
@@ -204,32 +176,13 @@ class Cell:
     @property
     def unsettled(self) -> int:
         """The free runs that ended while something might still be tried."""
-        return sum(each.first_ruled_call is not None and each.settled_call is None for each in self.free_runs)
+        return sum(not each.settled for each in self.free_runs)
 
     @property
     def ran(self) -> list[str]:
         """What the free choice used in the end, the most frequent first."""
         names = [each.ran or NATIVE for each in self.free_runs]
         return sorted(dict.fromkeys(names), key=names.count, reverse=True)
-
-    @property
-    def first_ruled_ms(self) -> float | None:
-        """The first call's that was not left to the MPI library; the median of the rounds."""
-        times = [each.first_ruled_ms for each in self.free_runs if each.first_ruled_ms is not None]
-        return statistics.median(times) if times else None
-
-    @property
-    def first_ruled_to_best(self) -> float | None:
-        """The same against the best arm, each beside its own native job."""
-        ratios = [each.first_ruled_to_native / self._best_to_native(number)
-                  for number, each in enumerate(self.free_runs) if each.first_ruled_to_native is not None]
-        return statistics.median(ratios) if ratios else None
-
-    @property
-    def slowest_ruled_to_native(self) -> float | None:
-        """The most that a program had to bear while all settled."""
-        return max((each.slowest_ruled_to_native for each in self.free_runs
-                    if each.slowest_ruled_to_native is not None), default=None)
 
     def to_dict(self) -> dict:
         best = self.best_arm()
@@ -238,9 +191,6 @@ class Cell:
                 "choice_ms": self.median_ms(OWN_CHOICE), "ran": self.ran, "unsettled": self.unsettled,
                 "to_best": self.to_best.to_dict(), "to_native": self.to_native.to_dict(),
                 "to_native_job": self.to_native_job.to_dict(),
-                "first_ruled_ms": self.first_ruled_ms,
-                "first_ruled_to_best": self.first_ruled_to_best,
-                "slowest_ruled_to_native": self.slowest_ruled_to_native,
                 "near_best": self.near_best, "near_native": self.near_native,
                 "arms_ms": {name: self.median_ms(name) for name in self.arms},
                 "samples": {name: [{"ms": each.ms, "native_ms": each.native_ms, "native_job_ms": each.native_job_ms}
@@ -251,9 +201,7 @@ class Cell:
 def summary(cells: Sequence[Cell]) -> dict:
     """Over all cells; geometric means, since these are ratios."""
     worst = max(cells, key=lambda cell: cell.to_best.median)
-    at_first = [cell.first_ruled_to_best for cell in cells if cell.first_ruled_to_best is not None]
-    slowest = [cell.slowest_ruled_to_native for cell in cells
-               if cell.slowest_ruled_to_native is not None]
+    slowest = [run.slowest_to_native for cell in cells for run in cell.free_runs if run.slowest_to_native]
     return {"cells": len(cells),
             "to_best": statistics.geometric_mean(cell.to_best.median for cell in cells),
             "to_native": statistics.geometric_mean(cell.to_native.median for cell in cells),
@@ -261,9 +209,7 @@ def summary(cells: Sequence[Cell]) -> dict:
             "best_to_native": statistics.geometric_mean(cell.best_to_native for cell in cells),
             "near_best": sum(cell.near_best for cell in cells),
             "near_native": sum(cell.near_native for cell in cells),
-            "ruled": len(at_first),
-            "near_best_at_first": sum(each <= NEAR_BEST_AT_FIRST for each in at_first),
-            "slowest_ruled_to_native": max(slowest, default=None),
+            "slowest_to_native": max(slowest, default=None),
             "confidence": min(cell.to_best.confidence for cell in cells),
             "worst": {"collective": worst.collective, "length_bytes": worst.length_bytes,
                       "root": worst.root, "to_best": worst.to_best.to_dict()}}
@@ -278,7 +224,7 @@ CHOICE_REPEAT = 50
 _WARM_UP_MS = 50
 _MOST_SECONDS_OF_A_JOB = 1200.0
 _ALWAYS = (NATIVE, OWN_CHOICE)  # what all arms are held against, and what is judged
-_COLUMNS = ("", "native", "best", "choice", "first ruled", "x best", "95%", "x native", "95%",
+_COLUMNS = ("", "native", "best", "choice", "x best", "95%", "x native", "95%",
             "best arm", "choice ran")
 
 
@@ -445,7 +391,6 @@ def row_of(cell: Cell) -> tuple:
     unsettled = f"; {cell.unsettled} of {len(cell.free_runs)} not settled" if cell.unsettled else ""
     return (COLLECTIVES[cell.collective].calls(cell.length_bytes, cell.root),
             *(duration(cell.median_ms(name) * 1000) for name in (NATIVE, best, OWN_CHOICE)),
-            "" if cell.first_ruled_ms is None else duration(cell.first_ruled_ms * 1000),
             ratio(cell.to_best.median), str(cell.to_best), ratio(cell.to_native.median),
             str(cell.to_native), best, ran + unsettled)
 
@@ -464,10 +409,8 @@ def summary_lines(cells: Sequence[Cell]) -> list[str]:
     if any(sample.native_beside_ms for cell in cells for sample in cell.choice):
         lines.insert(1, f"against jobs without mutirao {of_all['to_native_job']:.3f} x; the other ratios to native are"
                      " to the MPI library's own calls in the same job")
-    if of_all["ruled"]:
-        lines.append(f"first ruled calls within 15% of the best: {of_all['near_best_at_first']} of"
-                     f" {of_all['ruled']}; the slowest until all was settled:"
-                     f" {of_all['slowest_ruled_to_native']:.2f} x native")
+    if slowest := of_all["slowest_to_native"]:
+        lines.append(f"slowest call by a ruling until all was settled: {slowest:.2f} x native")
     if of_all["confidence"] < WANTED_CONFIDENCE:
         lines.append(f"with so few rounds intervals hold the median with {of_all['confidence']:.0%}"
                      " only, not with 95%")

@@ -184,7 +184,9 @@ def run_guidelines(arguments, collectives: Sequence[Collective]) -> int:
         raise Failure("nothing could be measured")
     return campaign.tell(arguments.json, {
         "ranks": plan.place.ranks, "margin": MARGIN, "rounds": plan.rounds, "repeat": plan.repeat,
-        "results": [each.to_dict() for each in results]}, "\n\n".join(map(str, results)))
+        "results": [_to_dict(contender, checks, campaign.failures) for contender, checks in results]}, "\n\n".join(
+            report(f"{NATIVE if contender.native else _MUTIRAO} on {contender.mpi.title}", checks)
+            for contender, checks in results))
 
 
 @dataclass(frozen=True)
@@ -221,30 +223,10 @@ def _plan(arguments, collectives: Sequence[str]) -> Plan:
     return Plan(place, collectives, blocks_bytes, lengths, settling, rounds, arguments.repeat)
 
 
-@dataclass(frozen=True)
-class Checked:
-    """One MPI library, by itself or with mutirao."""
-
-    contender: Contender
-    checks: Sequence[Check]
-    failed: dict[str, str]  # why, by collective
-
-    @property
-    def title(self) -> str:
-        who = NATIVE if self.contender.native else _MUTIRAO
-        return f"{who} on {self.contender.mpi.title}"
-
-    def to_dict(self) -> dict:
-        return {"mpi": self.contender.mpi.name, "with": self.contender.name,
-                "checked": len(self.checks), "violated": sum(each.violated for each in self.checks),
-                "checks": [each.to_dict() for each in self.checks], "failed": self.failed}
-
-    def __str__(self) -> str:
-        return report(self.title, self.checks)
-
-
-def _measure_all(plan: Plan, contenders: Sequence[Contender], campaign: Campaign) -> list[Checked]:
-    """In turns, and in every other round backwards; what was not measured in all rounds does not count."""
+def _measure_all(plan: Plan, contenders: Sequence[Contender], campaign: Campaign
+                 ) -> list[tuple[Contender, list[Check]]]:
+    """Of one MPI library each, by itself or with mutirao. In turns, and in every other round backwards; what was not
+    measured in all rounds does not count."""
     pairs: list[tuple[Contender, dict[Call, list[float]]]] = [(contender, {}) for contender in contenders]
     for number in range(plan.rounds):
         for name in plan.lengths:
@@ -256,11 +238,17 @@ def _measure_all(plan: Plan, contenders: Sequence[Contender], campaign: Campaign
     results = []
     for contender, times in pairs:
         whole = {call: taken for call, taken in times.items() if len(taken) == plan.rounds}
-        failed = {each["collective"]: each["reason"] for each in campaign.failures
-                  if (each["mpi"], each["name"]) == (contender.mpi.name, contender.name)}
         checks = check(whole, plan.collectives, plan.blocks_bytes, plan.place.ranks)
-        results += [Checked(contender, checks, failed)] if whole else []
+        results += [(contender, checks)] if whole else []
     return results
+
+
+def _to_dict(contender: Contender, checks: Sequence[Check], failures: Sequence[dict]) -> dict:
+    failed = {each["collective"]: each["reason"] for each in failures
+              if (each["mpi"], each["name"]) == (contender.mpi.name, contender.name)}
+    return {"mpi": contender.mpi.name, "with": contender.name, "checked": len(checks),
+            "violated": sum(each.violated for each in checks), "checks": [each.to_dict() for each in checks],
+            "failed": failed}
 
 
 def report(title: str, checks: Sequence[Check]) -> str:

@@ -50,8 +50,8 @@ class Fabric:
 
 
 @dataclass(frozen=True)
-class Row:
-    """In the order of schema.sql, behind `mpi`."""
+class Kind:
+    """Of calls, between whose candidates times are compared; in the order of schema.sql, behind `mpi`."""
 
     ranks: int
     hosts: int
@@ -61,6 +61,12 @@ class Row:
     commutes: int
     length_bytes: int
     buffers: str
+
+
+@dataclass(frozen=True)
+class Row(Kind):
+    """What one candidate took."""
+
     origin: str
     candidate: str
     low_us: float
@@ -71,18 +77,11 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Call:
-    """What the candidates of one kind of call are compared in."""
+class Call(Kind):
+    """Of one MPI library on one fabric."""
 
     fabric: Fabric
     mpi: str
-    ranks: int
-    most_on_a_host: int
-    collective: str
-    root: int
-    commutes: int
-    length_bytes: int
-    buffers: str
 
 
 class Profile:
@@ -90,8 +89,7 @@ class Profile:
         self.rows = rows
         self.calls: dict[Call, dict[str, list[Row]]] = {}
         for fabric, mpi, row in rows:
-            call = Call(fabric, mpi, row.ranks, row.most_on_a_host, row.collective, row.root,
-                        row.commutes, row.length_bytes, row.buffers)
+            call = Call(*(getattr(row, each.name) for each in fields(Kind)), fabric, mpi)
             self.calls.setdefault(call, {}).setdefault(row.candidate, []).append(row)
 
     def medians_us(self, call: Call) -> dict[str, float]:

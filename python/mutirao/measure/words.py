@@ -1,8 +1,8 @@
 """What people say to the commands that measure: where, and sizes, roots, ranks, algorithms."""
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from mutirao.base.errors import UsageError, check_range, did_you_mean
@@ -71,14 +71,9 @@ class Place:
         lab = {} if self.network is None else {"network": self.network.name, "tcp": self.tcp}
         return {"ranks": self.ranks, **lab}
 
-    @contextmanager
-    def up(self) -> Iterator[Lab | None]:
+    def up(self) -> AbstractContextManager[Lab | None]:
         """The lab, for as long as it is needed; None: the hosts are real."""
-        if self.network is None:
-            yield None
-            return
-        with bring_up(self.network, self.tcp) as lab:
-            yield lab
+        return nullcontext() if self.network is None else bring_up(self.network, self.tcp)
 
 
 def place_of(arguments) -> Place:

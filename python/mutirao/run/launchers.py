@@ -12,7 +12,6 @@ from pathlib import Path
 
 from mutirao.base.errors import UsageError, unknown
 from mutirao.base.user_files import read_text
-from mutirao.run.launch_styles import is_open_mpi
 from mutirao.run.mpis import Mpi
 from mutirao.run.program_mpi import title_of_launcher
 
@@ -46,7 +45,7 @@ class Launching:
 
     def added(self) -> list[str]:
         """What Open MPI's launcher would refuse to start without."""
-        if self.is_slurm or not is_open_mpi(self.mpi.known.style):
+        if self.is_slurm or self.mpi.known.title != "Open MPI":
             return []
         root = [AS_ROOT] if os.geteuid() == 0 else []
         full = (self.ranks or 0) > _cores() and self.hostfile is None and not in_slurm()

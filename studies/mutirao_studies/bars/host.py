@@ -5,7 +5,6 @@ import statistics
 from collections.abc import Sequence
 
 from mutirao.base.units import size
-from mutirao.measure.choice import steps_of
 from mutirao.measure.measure import Contender, Point, Workload, measure, tried_twice
 from mutirao.run.mpis import Mpi
 from mutirao_studies.bars.bar import Bar, Finding, at_most, default, native, on_each_mpi
@@ -75,8 +74,7 @@ def _first_ratio(mpi: Mpi, collective: str, length_bytes: int) -> float:
 
 def _first_call_ms(point: Point) -> float:
     """The mean of the calls after the first, in which ranks connect."""
-    settling = steps_of(point)[1:]
-    return sum(step.calls * step.call_ms for step in settling) / sum(step.calls for step in settling)
+    return sum(took_ms for _, took_ms in point.settling) / sum(calls for calls, _ in point.settling)
 
 
 def _native_choice(mpi: Mpi) -> list[Finding]:

@@ -1,13 +1,12 @@
 """`mutirao agent`: a standing agent on this host, which jobs find warm."""
 
 import argparse
-import time
 from pathlib import Path
 
 from mutirao.agent import agent
+from mutirao.agent.seen import read_view
 from mutirao.base.output import print_json, tell
-from mutirao.base.tables import print_table
-from mutirao.base.units import duration, memory
+from mutirao.cli.commands.top import once
 
 # What is handed on to mutirao-agent run as it is.
 _HANDED_ON = {
@@ -71,7 +70,7 @@ def status(arguments) -> int:
     if arguments.json:
         print_json(found)
     elif found["alive"]:
-        _print_status(found)
+        print(f"pid {found['pid']}\n{once(read_view(found))}")
     else:
         print("no agent is running")
     return 0 if found["alive"] else 1
@@ -81,31 +80,3 @@ def key(arguments) -> int:
     agent.make_key(arguments.file)
     tell(arguments.json, {"file": str(arguments.file)}, f"{arguments.file}: copy it to all hosts, with mode 600")
     return 0
-
-
-def _print_status(found: dict) -> None:
-    host, network, own = found["self"], found["network"], found["status"]
-    parts = [f"host {host} of {found['host_count']}, pid {found['pid']}"]
-    if network:
-        parts.append(f"tree version {network['version']}, {len(network['tree'])} links")
-        if network["unknown_links"]:
-            parts.append(f"{network['unknown_links']} links unknown")
-    print(", ".join(parts))
-    if not own:
-        return
-    running_s = max(time.time() - own["started_s"], 1e-9)
-    print(f"costs {own['processor_s'] / running_s:.2%} of a processor, {memory(own['resident_bytes'])}")
-    if own["series_stopped"]:
-        print(f"the series is not kept any more: {own['series_stopped']}")
-    beside = {end for edge in network["tree"] if host in edge for end in edge} if network else ()
-    bandwidth = network["bandwidth_bytes_per_us"][host] if network else {}
-    print_table(("host", "channel", "tree", "latency", "forecast", "error", "bandwidth"), [
-        _row(link, link["host"] in beside, bandwidth and bandwidth[link["host"]]) for link in own["links"]])
-
-
-def _row(link: dict, in_tree: bool, bytes_per_us: float) -> tuple:
-    forecast = link["latency_us"] or {"value": None, "error": None}
-    times_us = (link["announced_us"], forecast["value"], forecast["error"])
-    return (link["host"], "works" if link["channel_up"] else "-", "yes" if in_tree else "",
-            *("-" if us is None else duration(us) for us in times_us),
-            f"{8 * bytes_per_us:.3g} Mbit/s" if bytes_per_us else "-")

@@ -10,7 +10,7 @@ from mutirao.base.progress import steps
 from mutirao.base.tables import BEST, BOUND, text_table
 from mutirao.base.units import counted, ms, ratio
 from mutirao.catalogue.collectives import COLLECTIVES, Collective
-from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE, best_table, bests_to_dict, predict_all
+from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE, best_table, median_to_bound, predict_all, table
 from mutirao.lab.named_networks import load_network
 from mutirao.measure.choice import CHOICE_REPEAT, add_choice, run_choice
 from mutirao.measure.guidelines import DEFAULT_BYTES as GUIDELINES_BYTES
@@ -32,8 +32,6 @@ from mutirao.run.mpis import Mpi
 from mutirao.run.user_settings import add_settings, gather_settings
 
 _MOST_PAUSE_S = 1000
-# Closer than this two algorithms count as equally fast.
-EQUALLY_FAST = 1.01
 _ALL = "all"
 # The ways to measure that options go with which do not go with all; None: neither judged nor predicted.
 _GOES_WITH = {
@@ -124,7 +122,7 @@ def _run_side_by_side(arguments, collective: Collective) -> int:
     bench = Bench(workload, measurements)
     return campaign.tell(arguments.json, {
         "collective": collective.name, **place.to_dict(), "repeat": workload.repeat, "pause_ms": workload.pause_ms,
-        "measurements": bench.measured, "summary": bench.summary(), "failed": campaign.failures}, bench.text())
+        "measurements": bench.measured, "failed": campaign.failures}, bench.text())
 
 
 def _run_predicted(arguments, collectives: Sequence[Collective]) -> int:
@@ -142,13 +140,12 @@ def _run_predicted(arguments, collectives: Sequence[Collective]) -> int:
                                        roots_of(arguments, collective, ranks, network, several),
                                        parse_only(arguments.only or [], collective.name))
             progress.advance()
-    told = {"ranks": ranks, "network": network.name}
+    told = {"ranks": ranks, "network": network.name, "predictions": predictions}
     if several:
-        tell(arguments.json, {**told, **bests_to_dict(predictions)}, best_table(predictions, network.name))
+        tell(arguments.json, {**told, "median_to_bound": median_to_bound(predictions)},
+             best_table(predictions, network.name))
     else:
-        tell(arguments.json, {"collective": collective.name, **told,
-                              "predictions": [each.to_dict() for each in predictions]},
-             "\n\n".join(each.table() for each in predictions))
+        tell(arguments.json, {"collective": collective.name, **told}, "\n\n".join(map(table, predictions)))
     return 0
 
 
@@ -181,23 +178,6 @@ class Bench:
         return [{"name": each["name"], **point} for each in self.measured if each["mpi"] == mpi.name
                 for point in each["points"] if (point["length_bytes"], point["root"]) == (length, root)]
 
-    def summary(self) -> list[dict]:
-        """Of each group with something to rank: was the best predicted among the two fastest?"""
-        groups = []
-        for (mpi, length, root), rows in self.groups.items():
-            ranked = _ranked(rows)
-            best = _predicted_best(rows)
-            if best is None or len(ranked) < 3:
-                continue
-            fastest = sorted(row["median_ms"] for row in ranked.values())
-            errors = [abs(row["error"]) for row in ranked.values() if row["error"] is not None]
-            median_ms = ranked[_algorithm(best)]["median_ms"]
-            groups.append({"mpi": mpi.name, "length_bytes": length, "root": root,
-                           "predicted_best": _algorithm(best),
-                           "among_two_fastest": median_ms <= fastest[1] * EQUALLY_FAST,
-                           "median_error": statistics.median(errors), "errors": errors})
-        return groups
-
     def _title(self, length: int, root: int) -> str:
         collective = COLLECTIVES[next(iter(self.of_contender.values())).contender.collective]
         count = self.workload.consecutive[0]
@@ -209,11 +189,8 @@ class Bench:
         several_mpis = len({mpi for mpi, _, _ in self.groups}) > 1
         parts = [_table(rows, self._title(length, root) + (f", {mpi.title}" if several_mpis else ""))
                  for (mpi, length, root), rows in self.groups.items()]
-        if groups := self.summary():
-            hits = sum(group["among_two_fastest"] for group in groups)
-            errors = [error for group in groups for error in group["errors"]]
-            parts.append(f"Predicted best among the two fastest (to 1%): {hits} of {len(groups)}.\n"
-                         f"Median error of prediction: {statistics.median(errors):.1%}"
+        if errors := [abs(row["error"]) for rows in self.groups.values() for row in rows if row["error"] is not None]:
+            parts.append(f"Median error of prediction: {statistics.median(errors):.1%}"
                          f" ({counted(len(errors), 'prediction')}).")
         return "\n\n".join(parts)
 
@@ -237,23 +214,6 @@ def _table(rows: Sequence[dict], title: str) -> str:
     return "\n".join([text_table(_COLUMNS, cells, title, styles), *ran])
 
 
-def _algorithm(row: dict) -> str:
-    return row["ran"] or row["name"]
-
-
 def _ran_natively(name: str, ran: str | None) -> bool:
     """Though mutirao took part."""
     return name != NATIVE and ran in (None, NATIVE)
-
-
-def _ranked(rows: Sequence[dict]) -> dict[str, dict]:
-    """Each algorithm once: mutirao's own choice only where it was not measured by itself, too."""
-    own_first = sorted(rows, key=lambda row: row["name"] != OWN_CHOICE)
-    return {_algorithm(row): row for row in own_first}
-
-
-def _predicted_best(rows: Sequence[dict]) -> dict | None:
-    """What mutirao chose; where that was not measured, the least prediction."""
-    known = [row for row in rows if row["predicted_ms"] is not None]
-    own = next((row for row in known if row["name"] == OWN_CHOICE), None)
-    return own or min(known, key=lambda row: row["predicted_ms"], default=None)

@@ -27,7 +27,7 @@ from mutirao.base.units import counted
 from mutirao.explain.report_file import keep_for_explain, with_file
 from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.measure.intervals import Ratio, half_width, ratio_of_pairs
-from mutirao.run.job import Job, Placed, add_arguments, job_of
+from mutirao.run.job import Placed, add_arguments, job_of
 from mutirao.run.launch import CompletedRun
 
 _MOST_PAIRS = 1000
@@ -90,7 +90,8 @@ def run(arguments) -> int:
                   *busy_remarks(circumstances.to_dict())]
         if arguments.json:
             print_json({**_as_dict(comparison), "warnings": warned, "interrupted": interrupted,
-                        "profile": _profile(job), "mpi": job.mpi.name, "ranks": placed.ranks,
+                        "profile": job.settings.get("profile", "warm" if arguments.warm else "fresh"),
+                        "mpi": job.mpi.name, "ranks": placed.ranks,
                         "program": job.argv, **circumstances.to_dict()})
         else:
             _print(comparison, warned, measured.next_line())
@@ -286,15 +287,10 @@ class Measured:
         return {"profile": str(self.folder / f"profile-{number}.db")}
 
 
-def _profile(job: Job) -> str:
-    return job.settings.get("profile", "warm" if job.arguments.warm else "fresh")
-
-
 def _print(comparison: Comparison, warned: Sequence[str], next_line: str) -> None:
     print_lines([verdict_line(comparison), ""])
     print_table(("", "runs", "mean", "sd", "min", "max"),
-                [(side, len(times_s), *map(_seconds, (statistics.fmean(times_s), _deviation(times_s),
-                                                      min(times_s), max(times_s))))
+                [(side, len(times_s), *map(_seconds, _figures(times_s).values()))
                  for side, times_s in comparison.sides.items()])
     if comparison.pairs > 1:
         print_lines(["", f"±: {CONFIDENCE:.0%} interval of the ratio, from {comparison.pairs} pairs of runs"])
@@ -306,14 +302,14 @@ def _seconds(value_s: float | None) -> str:
     return "" if value_s is None else f"{value_s:.3f} s"
 
 
-def _deviation(times_s: Sequence[float]) -> float | None:
-    return statistics.stdev(times_s) if len(times_s) > 1 else None
+def _figures(times_s: Sequence[float]) -> dict[str, float | None]:
+    return {"mean_s": statistics.fmean(times_s), "sd_s": statistics.stdev(times_s) if len(times_s) > 1 else None,
+            "min_s": min(times_s), "max_s": max(times_s)}
 
 
 def _as_dict(comparison: Comparison) -> dict:
     ratio = comparison.ratio
     return {"verdict": comparison.verdict, "times_as_fast": ratio.value, "low": ratio.low, "high": ratio.high,
             "confidence": CONFIDENCE, "pairs": comparison.pairs,
-            **{name: {"seconds": list(times_s), "mean_s": statistics.fmean(times_s),
-                      "sd_s": _deviation(times_s), "min_s": min(times_s), "max_s": max(times_s)}
+            **{name: {"seconds": list(times_s), **_figures(times_s)}
                for name, times_s in (("native", comparison.native_s), ("with_mutirao", comparison.mutirao_s))}}

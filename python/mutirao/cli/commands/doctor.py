@@ -11,9 +11,9 @@ from pathlib import Path
 
 from mutirao import __version__
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import print_json
+from mutirao.base.output import tell
 from mutirao.base.paths import CORE_TOOL, ENVIRONMENTS, INSTALLED, LIBRARIES, PRELOAD, ROOT, preloadable
-from mutirao.base.tables import print_table
+from mutirao.base.tables import text_table
 from mutirao.base.units import counted
 from mutirao.catalogue import core_tool
 from mutirao.lab.lab import Lab
@@ -56,18 +56,14 @@ def run(arguments) -> int:
     findings = [*_python(), *_build(), *_mpis(), _profile(), *_tcp(), _lab()]
     usable = (all(finding.state == "ok" for finding in findings if finding.needed)
               and any(mpi.built for mpi in found_mpis()))
-    if arguments.json:
-        print_json({"version": __version__, "usable": usable,
-                    "findings": [asdict(finding) for finding in findings],
-                    "mpis": [{"name": mpi.name, "title": mpi.title, "built": mpi.built,
-                              "launcher": str(mpi.launcher), "preload": str(PRELOAD)}
-                             for mpi in found_mpis()]})
-        return 0 if usable else 1
-    print_table(("", "state", "what was found", "what to do"),
-                [(finding.what, finding.state, finding.detail, finding.remedy)
-                 for finding in findings])
-    print()
-    print("mutirao can be used here." if usable else "mutirao cannot be used yet: see what to do.")
+    verdict = "mutirao can be used here." if usable else "mutirao cannot be used yet: see what to do."
+    table = text_table(("", "state", "what was found", "what to do"),
+                       [(finding.what, finding.state, finding.detail, finding.remedy) for finding in findings])
+    tell(arguments.json, {
+        "version": __version__, "usable": usable, "findings": [asdict(finding) for finding in findings],
+        "mpis": [{"name": mpi.name, "title": mpi.title, "built": mpi.built, "launcher": str(mpi.launcher),
+                  "preload": str(PRELOAD)} for mpi in found_mpis()]},
+        f"{table}\n\n{verdict}")
     return 0 if usable else 1
 
 

@@ -5,10 +5,9 @@ import shlex
 from collections.abc import Iterable
 
 from mutirao.base.errors import Failure
-from mutirao.base.output import print_json
+from mutirao.base.output import tell
 from mutirao.base.paths import PRELOAD
 from mutirao.run.launch import PREFIX, preloaded
-from mutirao.run.launch_styles import is_open_mpi
 from mutirao.run.launchers import in_slurm
 from mutirao.run.mpis import Mpi, default_mpi, find_mpi
 from mutirao.run.user_settings import add_settings, gather_settings, with_files
@@ -31,12 +30,9 @@ def run(arguments) -> int:
     settings = with_files(gather_settings(arguments.assignments))
     variables = {PREFIX + name.upper(): value for name, value in settings.items()} | preloaded([PRELOAD])
     variables |= _what_takes_along(variables, mpi)
-    if arguments.json:
-        print_json({"mpi": mpi.name, "environment": variables})
-        return 0
-    print(f"# for {mpi.title}; mutirao env --mpi NAME is for another")
-    for name, value in variables.items():
-        print(f"export {name}={shlex.quote(value)}")
+    exports = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
+    tell(arguments.json, {"mpi": mpi.name, "environment": variables},
+         "\n".join([f"# for {mpi.title}; mutirao env --mpi NAME is for another", *exports]))
     return 0
 
 
@@ -49,7 +45,7 @@ def _what_takes_along(names: Iterable[str], mpi: Mpi) -> dict[str, str]:
         variables["SLURM_EXPORT_ENV"] = ",".join(dict.fromkeys([*kept, *names]))
     # Open MPI's mpirun takes along what it is told to. In an allocation srun, by which it starts its daemons, does
     # that, and mpirun of Open MPI 4 ends at a -x beside this list.
-    if is_open_mpi(mpi.known.style) and not in_slurm():
+    if mpi.known.title == "Open MPI" and not in_slurm():
         users = filter(None, os.environ.get(_OPEN_MPI_LIST, "").split(";"))
         variables[_OPEN_MPI_LIST] = ";".join(dict.fromkeys([*users, *names]))
     return variables

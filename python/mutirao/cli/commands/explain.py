@@ -6,14 +6,13 @@ from pathlib import Path
 
 from mutirao.base.errors import UsageError
 from mutirao.base.output import print_json, print_lines, tell
-from mutirao.base.units import counted, ratio
+from mutirao.base.units import counted
 from mutirao.base.user_files import write_file
-from mutirao.catalogue.predicted import NATIVE
-from mutirao.explain.choices import choice_of
-from mutirao.explain.full import as_far_as_counted, class_title, extent, forgotten, head, in_full, title, who_took_calls
+from mutirao.explain.choices import class_row, class_took_us
+from mutirao.explain.full import as_far_as_counted, extent, forgotten, head, in_full, title, who_took_calls
 from mutirao.explain.page import make_page
-from mutirao.explain.report_file import add_arguments, read_report, told_as_no_report, with_file
-from mutirao.explain.saved import account_of, own_calls, total_of
+from mutirao.explain.report_file import read_report, told_as_no_report, with_file
+from mutirao.explain.saved import own_calls, total_of
 
 _PAGE = Path("mutirao-report.html")
 _MOST_CLASSES, _MOST_COMMUNICATORS, _MOST_ALIKE = 8, 3, 2
@@ -22,7 +21,10 @@ _MOST_CLASSES, _MOST_COMMUNICATORS, _MOST_ALIKE = 8, 3, 2
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser(
         "explain", parents=[common], help="say which algorithms the last run used, and why; draw that")
-    add_arguments(parser)
+    parser.add_argument("file", nargs="?", type=Path,
+                        help="a report (run --report FILE); default: that of the last run")
+    parser.add_argument("--running", action="store_true",
+                        help="ask a job that still runs: that of `mutirao run`, or whose report is to be FILE")
     parser.add_argument("--all", action="store_true", dest="everything",
                         help="all that is known: reasons, candidates, trees, changes")
     parser.add_argument("--page", action="store_true", help="all that as one HTML page with pictures")
@@ -71,7 +73,7 @@ def _in_short(report: dict) -> Iterator[str]:
     """The communicators that took longest, with a line for each kind of call; the others in a line for all that are
     alike."""
     ranked = sorted(map(as_far_as_counted, report["communicators"]), reverse=True,
-                    key=lambda communicator: sum(map(_class_took_us, communicator["classes"])))
+                    key=lambda communicator: sum(map(class_took_us, communicator["classes"])))
     left = _MOST_CLASSES
     for number, communicator in enumerate(ranked):
         if number == _MOST_COMMUNICATORS or (number and left <= 0):
@@ -80,44 +82,18 @@ def _in_short(report: dict) -> Iterator[str]:
             return
         yield ""
         yield f"{title(communicator)}; {who_took_calls(communicator)}"
-        classes = sorted(communicator.get("classes", ()), key=_class_took_us, reverse=True)
+        classes = sorted(communicator.get("classes", ()), key=class_took_us, reverse=True)
         yield from _table(classes[:left])
         if len(classes) > left:
             yield f"  {counted(len(classes) - left, 'more kind')} of calls"
         left -= len(classes)
 
 
-def _class_took_us(of_class: dict) -> float:
-    """On a rank, as far as it is known."""
-    if account := account_of([of_class]):
-        return account.took_us
-    choice = choice_of(of_class)
-    one_us = choice.measured["median_us"] if choice.measured else choice.predicted_us or 0
-    return one_us * (choice.native_calls + choice.own_calls)
-
-
 def _table(classes: Sequence[dict]) -> Iterator[str]:
-    rows = [(class_title(each), counted(each["native_calls"] + own_calls([each]), "call"), _ran(each))
-            for each in classes]
+    rows = list(map(class_row, classes))
     widths = [max((len(row[column]) for row in rows), default=0) for column in (0, 1)]
     for name, calls, ran in rows:
         yield f"  {name:<{widths[0]}}  {calls:>{widths[1]}}  {ran}"
-
-
-def _ran(of_class: dict) -> str:
-    """What runs it in the end, how that compares, and what came of it."""
-    choice = choice_of(of_class)
-    parts = [choice.chosen]
-    if known := choice.times_native():
-        parts.append(f"{ratio(known[0])} x native, {known[1]}")
-    if not choice.settled:
-        parts.append("others were still to be tried")
-    elif choice.chosen == NATIVE and choice.own_calls > choice.probe_calls:
-        parts.append(f"{choice.own_calls} calls otherwise before")
-    account = account_of([of_class])
-    if account and account.clear and choice.own_calls:
-        parts.append(f"{account} {account.verb}")
-    return "; ".join(parts)
 
 
 def _alike(communicators: Sequence[dict]) -> Iterator[str]:
@@ -128,7 +104,7 @@ def _alike(communicators: Sequence[dict]) -> Iterator[str]:
     shown = sorted(kinds.items(), key=lambda kind: -len(kind[1]))
     for what, alike in shown[:_MOST_ALIKE]:
         yield (f"  {len(alike)} of {what}; {counted(sum(each['calls'] for each in alike), 'call')},"
-               f" {own_calls(of_class for each in alike for of_class in each['classes'])} of them by"
+               f" {sum(own_calls(of_class) for each in alike for of_class in each['classes'])} of them by"
                " algorithms of mutirao's")
     if left := sum(len(alike) for _, alike in shown[_MOST_ALIKE:]):
         yield f"  {left} of other kinds"

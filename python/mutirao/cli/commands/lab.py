@@ -2,14 +2,15 @@
 
 import argparse
 import os
+import statistics
 import subprocess
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import print_json, tell, working
 from mutirao.base.tables import print_table, text_table
-from mutirao.lab.check import Rate, RoundTrip, check_rates, check_round_trips, median_error_us, median_rate_error
+from mutirao.lab.check import check_rates, check_round_trips
 from mutirao.lab.control import lab_names
 from mutirao.lab.lab import CONTROL_HOST, LINK_FIELDS, TCP_PROFILES, Counters, Lab, bring_up
 from mutirao.lab.named_networks import load_network, load_preset, preset_names, preset_title
@@ -195,35 +196,28 @@ def changes(lab: Lab) -> list[dict]:
 def check(arguments) -> int:
     lab = Lab.attach(arguments.name)
     with working("measuring all pairs of sites"):
-        results = check_round_trips(lab)
-        rates = check_rates(lab)
-    error_us, rate_error = median_error_us(results), median_rate_error(rates)
+        pairs, rates = check_round_trips(lab), check_rates(lab)
+    error_us, rate_error = (statistics.median([row[name] for row in rows] or [0.0])
+                            for rows, name in ((pairs, "error_us"), (rates, "error")))
     if arguments.json:
-        print_json({"pairs": [{**vars(result), "error_us": result.error_us}
-                              for result in results],
-                    "median_error_us": error_us, "most_us": MOST_ERROR_US,
-                    "rates": [{**vars(rate), "error": rate.error} for rate in rates],
-                    "median_rate_error": rate_error, "most_rate_error": MOST_RATE_ERROR})
+        print_json({"pairs": pairs, "median_error_us": error_us, "most_us": MOST_ERROR_US,
+                    "rates": rates, "median_rate_error": rate_error, "most_rate_error": MOST_RATE_ERROR})
     else:
-        _print_check(results, rates)
+        _print_check(pairs, error_us, rates, rate_error)
     return 0 if error_us <= MOST_ERROR_US and rate_error <= MOST_RATE_ERROR else 1
 
 
-def _print_check(results: list[RoundTrip], rates: list[Rate]) -> None:
+def _print_check(pairs: Sequence[dict], error_us: float, rates: Sequence[dict], rate_error: float) -> None:
     print_table(("from", "to", "asked ms", "measured ms", "error ms"),
-                [(result.from_site, result.to_site, f"{result.asked_us / 1000:.3f}",
-                  *(("no answer", "") if result.measured_us is None else
-                    (f"{result.measured_us / 1000:.3f}", f"{result.error_us / 1000:.3f}")))
-                 for result in results])
-    print(f"median error {median_error_us(results) / 1000:.3f} ms"
-          f" (at most {MOST_ERROR_US / 1000:g} asked)")
+                [(pair["from_site"], pair["to_site"],
+                  *(f"{pair[each] / 1000:.3f}" for each in ("asked_us", "measured_us", "error_us"))) for pair in pairs])
+    print(f"median error {error_us / 1000:.3f} ms (at most {MOST_ERROR_US / 1000:g} asked)")
     if rates:
         print()
         print_table(("from", "to", "asked Mbit/s", "measured Mbit/s"),
-                    [(rate.from_site, rate.to_site, f"{rate.asked_mbit:g}",
-                      "packets lost" if rate.measured_mbit is None else
-                      f"{rate.measured_mbit:.2f}") for rate in rates])
-        print(f"median error {median_rate_error(rates):.1%} (at most {MOST_RATE_ERROR:.0%} asked)")
+                    [(rate["from_site"], rate["to_site"], f"{rate['asked_mbit']:g}", f"{rate['measured_mbit']:.2f}")
+                     for rate in rates])
+        print(f"median error {rate_error:.1%} (at most {MOST_RATE_ERROR:.0%} asked)")
 
 
 def change(arguments) -> int:

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import print_json
+from mutirao.base.output import tell
 from mutirao.base.paths import INSTALLED, ROOT
 from mutirao.base.user_files import read_text, write_file
 
@@ -56,14 +56,10 @@ def run(arguments) -> int:
         "look at it": f"./mutirao show {collective}/{name} --ranks 6",
         "measure it": f"./mutirao bench {collective} --only native,{name}",
     }
-    if arguments.json:
-        print_json({"file": str(source), "catalogue": str(CATALOGUE), "next": following})
-        return 0
-    print(f"made {source} with its row: it does as {STARTS[collective]} does; write your own into it")
-    print(f"added its name to {CATALOGUE}")
-    print("next:")
-    for purpose, command in following.items():
-        print(f"  {command:<70} # {purpose}")
+    tell(arguments.json, {"file": str(source), "catalogue": str(CATALOGUE), "next": following}, "\n".join([
+        f"made {source} with its row: it does as {STARTS[collective]} does; write your own into it",
+        f"added its name to {CATALOGUE}", "next:",
+        *(f"  {command:<70} # {purpose}" for purpose, command in following.items())]))
     return 0
 
 

@@ -2,11 +2,12 @@
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import note, print_json
-from mutirao.base.tables import print_table
+from mutirao.base.tables import text_table
 from mutirao.base.units import counted, duration, ratio
 from mutirao.base.user_files import print_or_write, read_json
 from mutirao.catalogue.collectives import COLLECTIVES
@@ -76,13 +77,17 @@ def _show(arguments) -> int:
     print(f"{path}: {counted(len(profile.rows), 'measurement')}")
     for (fabric, mpi, ranks), members in groups.items():
         print()
-        members.sort(key=lambda call: (list(COLLECTIVES).index(call.collective), call.root, call.length_bytes,
-                                       call.buffers))
-        rows = [row for call in members for row in _rows_of(profile, call, arguments.all)]
-        print_table(("call", "candidate", "median", "low", "high", "x native", "windows", "from",
-                     "measured"), rows,
-                    f"fabric {fabric.id}: {fabric.title}; {mpi}, {counted(ranks, 'rank')}")
+        title = f"fabric {fabric.id}: {fabric.title}; {mpi}, {counted(ranks, 'rank')}"
+        print(table(profile, members, arguments.all, title))
     return 0
+
+
+def table(profile: Profile, calls: Sequence[Call], every: bool = False, title: str = "") -> str:
+    """The best candidate of each, or every one."""
+    ordered = sorted(calls, key=lambda call: (list(COLLECTIVES).index(call.collective), call.root, call.length_bytes,
+                                              call.buffers))
+    return text_table(("call", "candidate", "median", "low", "high", "x native", "windows", "from", "measured"),
+                      [row for call in ordered for row in _rows_of(profile, call, every)], title)
 
 
 def _rows_of(profile: Profile, call: Call, every: bool) -> list[tuple]:

@@ -117,7 +117,7 @@ def _head(view: AgentView, past: Past) -> Iterator[Line]:
     up = view.time_s - view.started_s
     tree = f"tree version {view.version}" if view.tree else "no tree yet"
     clock = time.strftime("%H:%M:%S", time.localtime(view.time_s))
-    line = [Piece("mutirao top  ", BOLD), Piece(f"{clock}  host {view.name(view.self_host)} of"
+    line = [Piece("mutirao  ", BOLD), Piece(f"{clock}  host {view.name(view.self_host)} of"
                                                 f" {view.host_count}, up {spoken(up)}, {tree}"
                                                 f"  {view.segment}")]
     if view.gone:
@@ -301,18 +301,20 @@ def run(arguments) -> int:
     view = source.view()  # what is wrong with it is said on the ordinary screen
     if not arguments.once and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("top needs a terminal; --once prints one frame without")
-    past = Past()
     if arguments.once:
-        past.add(view)
-        shown = Shown(*shutil.get_terminal_size((100, 60)), arguments.sort, keys=False)
-        print("\n".join(_text(line).rstrip() for line in frame(view, past, shown)))
+        print(once(view, arguments.sort))
         return 0
     try:
         with full_screen():
-            watch(source, past, arguments.sort, arguments.interval)
+            watch(source, arguments.sort, arguments.interval)
     except KeyboardInterrupt:
         pass  # another way to quit
     return 0
+
+
+def once(view: AgentView, sort: str = SORTS[0]) -> str:
+    shown = Shown(*shutil.get_terminal_size((100, 60)), sort, keys=False)
+    return "\n".join(_text(line).rstrip() for line in frame(view, Past(), shown))
 
 
 @dataclass(frozen=True)
@@ -366,8 +368,8 @@ def full_screen() -> Iterator[None]:
         signal.signal(signal.SIGTSTP, old_suspend)
 
 
-def watch(source: SeenAgent | KeptDump, past: Past, sort: str, interval_s: float) -> None:
-    paused, key, drawn = False, "", []
+def watch(source: SeenAgent | KeptDump, sort: str, interval_s: float) -> None:
+    past, paused, key, drawn = Past(), False, "", []
     view = source.view()
     next_look = time.monotonic() + interval_s
     while key not in ("q", "Q"):

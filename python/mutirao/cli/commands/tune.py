@@ -15,18 +15,18 @@ from pathlib import Path
 from mutirao.base.errors import Failure, UsageError, check_range, unknown
 from mutirao.base.output import note, print_json
 from mutirao.base.progress import steps
-from mutirao.base.tables import print_table
-from mutirao.base.units import counted, duration, ratio
+from mutirao.base.units import counted, ratio
 from mutirao.base.user_files import check_writable
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE, predict_all
+from mutirao.cli.commands.profile import table
 from mutirao.lab.network import HostNetwork, spread
 from mutirao.measure import profile
 from mutirao.measure.arms import ONE_HOST, arms_for
 from mutirao.measure.circumstances import busy_remarks
 from mutirao.measure.intervals import median_interval
 from mutirao.measure.measure import Campaign, Contender, Point, Workload, campaign_in
-from mutirao.measure.profile import Row
+from mutirao.measure.profile import Call, Row
 from mutirao.measure.words import Place, add_place, lengths_of, place_of, roots_of
 from mutirao.run.mpis import Mpi
 from mutirao.run.user_settings import add_settings, gather_settings
@@ -130,7 +130,7 @@ def _predicted_ms(cell: Cell, ranks: int, network: HostNetwork | None) -> dict[s
     if network is None:
         return {}
     [prediction] = predict_all(COLLECTIVES[cell.collective], network, ranks, [cell.length_bytes], [cell.root], [])
-    return {name: time_ms for name, time_ms in prediction.predicted_ms.items() if time_ms is not None}
+    return {row["name"]: row["predicted_ms"] for row in prediction["candidates"] if row["predicted_ms"] is not None}
 
 
 def plan(wanted: Wanted, surveyed: Survey) -> list[Job]:
@@ -230,20 +230,20 @@ class Tuning:
             self.done[key] = self.done.get(key, 0) + 1
 
 
-def fastest(found: profile.Profile, number: int, wanted: Wanted, surveyed: Survey) -> list[dict]:
-    """Of each kind of call that was asked for: the candidate, its time, and native's."""
-    rows = []
-    for call in found.calls:
-        cell = Cell(call.collective, call.length_bytes, max(call.root, 0))
-        if (call.fabric.id, call.mpi, call.ranks) == (number, surveyed.mpi, surveyed.ranks) and (
-                cell in wanted.cells and call.buffers in wanted.buffers):
-            medians = found.medians_us(call)
-            name = next(iter(medians))
-            rows.append((call.buffers, wanted.cells.index(cell), {
-                "collective": call.collective, "length_bytes": call.length_bytes, "root": call.root,
-                "buffers": call.buffers, "candidate": name, "median_us": medians[name],
-                "native_us": medians.get(NATIVE)}))
-    return [row for _, _, row in sorted(rows, key=lambda row: row[:2])]
+def asked_for(found: profile.Profile, number: int, wanted: Wanted, surveyed: Survey) -> list[Call]:
+    """What of it was measured of these kinds of calls on this fabric."""
+    return [call for call in found.calls
+            if (call.fabric.id, call.mpi, call.ranks) == (number, surveyed.mpi, surveyed.ranks)
+            and Cell(call.collective, call.length_bytes, max(call.root, 0)) in wanted.cells
+            and call.buffers in wanted.buffers]
+
+
+def fastest(found: profile.Profile, calls: Sequence[Call]) -> list[dict]:
+    """Of each: the candidate, its time, and native's."""
+    medians_us = {call: found.medians_us(call) for call in calls}
+    return [{"collective": call.collective, "length_bytes": call.length_bytes, "root": call.root,
+             "buffers": call.buffers, "candidate": next(iter(medians)), "median_us": min(medians.values()),
+             "native_us": medians.get(NATIVE)} for call, medians in medians_us.items()]
 
 
 def gain(rows: Sequence[dict]) -> float | None:
@@ -329,26 +329,20 @@ def _tell(arguments, tuning: Tuning, failures: Sequence[dict]) -> int:
     number = profile.find_fabric(tuning.path, surveyed.network)
     if not number:
         raise Failure("nothing could be measured within the budget")
-    rows = fastest(profile.read(tuning.path), number, wanted, surveyed)
+    found = profile.read(tuning.path)
+    calls = asked_for(found, number, wanted, surveyed)
+    rows = fastest(found, calls)
     left = tuning.jobs_left
     if arguments.json:
         refused = [f"{each['collective']}/{each['name']}: {each['reason']}" for each in failures]
         print_json({"profile": str(tuning.path), "fabric": number, "mpi": surveyed.mpi, "jobs_left": left,
                     "gain": gain(rows), "refused": refused, "calls": rows})
         return 0
-    _print(rows)
+    print(table(found, calls))
+    if mean := gain(rows):
+        print(f"The best takes {ratio(mean)} x native (geometric mean).")
     if left:
         note(f"the budget is used up, and {counted(left, 'job')} of {wanted.jobs} each left: start"
              " it again to go on")
     print(f"In {tuning.path}, fabric {number}.")
     return 0
-
-
-def _print(rows: Sequence[dict]) -> None:
-    print_table(("call", "buffers", "native", "best", "x native", "candidate"),
-                [(COLLECTIVES[row["collective"]].calls(row["length_bytes"], row["root"]), row["buffers"],
-                  duration(row["native_us"]), duration(row["median_us"]),
-                  ratio(row["median_us"] / row["native_us"]) if row["native_us"] else "", row["candidate"])
-                 for row in rows])
-    if mean := gain(rows):
-        print(f"The best takes {ratio(mean)} x native (geometric mean).")
