@@ -59,7 +59,7 @@ def test_what_takes_its_place_gives_as_much():
     """By what the measuring program says that each collective gives and gets. Catches a length taken
     for that of all blocks together, or the other way round."""
     text = (ROOT / "bench" / "collectives.h").read_text()
-    rows = re.findall(r'\{"(\w+)", (\w+), (\w+), [01], [01], [01], run_', text)
+    rows = re.findall(r'\{"(\w+)", (\w+), (\w+), [01], [01], \w+, run_', text)
     gets = {name: PARTS[got] for name, _given, got in rows}
     gives = {name: PARTS[given] for name, given, _got in rows}
     for row in GUIDELINES:
