@@ -83,7 +83,7 @@ def _choices(communicator: dict) -> list[str]:
         return [soft("No call of it is told apart.")]
     rows = [(*class_row(each), last_choice(each).get("reason")) for each in classes]
     return ["<h3>What was chosen for which calls</h3>",
-            f'<div class="prose">{wide_table(("calls of", "", "what runs them", "why"), rows)}</div>',
+            f'<div class="prose choices">{wide_table(("calls of", "", "what runs them", "why"), rows)}</div>',
             soft("What was saved is measured, net of probes: a few calls each by which another algorithm was tried.")]
 
 
