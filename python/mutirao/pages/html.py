@@ -69,9 +69,9 @@ def soft(line: str) -> str:
     return f'<p class="soft">{escape(line)}</p>'
 
 
-def details(summary: str, content: str) -> str:
+def details(summary: str, content: str, is_open: bool = False) -> str:
     """Shown to who asks for it; `content` is HTML."""
-    return f"<details><summary>{escape(summary)}</summary>\n{content}\n</details>"
+    return f"<details{' open' if is_open else ''}><summary>{escape(summary)}</summary>\n{content}\n</details>"
 
 
 def judged(good: bool) -> str:

@@ -125,7 +125,8 @@ def _one_broadcast(result: dict) -> list[Section]:
             f"<p>The same broadcast from host {result['root']}, on the network as asked for:"
             " time runs to the right, and each message is an arrow.</p>",
             *(details(f"{shape['title']}: {shape['algorithm']}, done after"
-                      f" {shape['schedule']['predicted_us'] / 1000:.1f} ms", picture(shape["schedule"]))
+                      f" {shape['schedule']['predicted_us'] / 1000:.1f} ms", picture(shape["schedule"]),
+                      is_open=shape is result["shapes"][-1])
               for shape in result["shapes"])])]
 
 
@@ -136,7 +137,7 @@ def _latencies(network: dict) -> str:
         style = "tree" if frozenset((a, b)) in in_tree else ""
         return (f'<td class="{style}">{f"{value:g}" if a != b else "·"}</td>',)
 
-    return wide_table(["round trips, ms", *network["sites"]], [
+    return wide_table(["ms", *network["sites"]], [
         [site, *(cell(a, b, value) for b, value in enumerate(network["round_trip_ms"][a]))]
         for a, site in enumerate(network["sites"])])
 
