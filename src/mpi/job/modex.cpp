@@ -165,6 +165,7 @@ void ask_the_others(bool for_addresses) {
 
 bool may_publish() { return std::getenv("PMIX_NAMESPACE") != nullptr && !is_one_host() && pmix.found(); }
 
+// Not along with what the MPI library publishes in MPI_Init: Open MPI 5 lacks its own name where PMIx was initialised before.
 void publish(const Introduction& mine) {
     Introduction copy = mine;
     PmixValue value{pmix_byte_object, {}};
