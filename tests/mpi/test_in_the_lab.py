@@ -126,10 +126,10 @@ def test_addresses_are_asked_for_ahead_of_calls(mpi, lab):
 
 
 @pytest.mark.on_any_mpi
-@pytest.mark.parametrize("program", ["collective", "without_launcher"])
-def test_ranks_get_to_know_each_other(mpi, lab, program):
+@pytest.mark.parametrize("program, words", [
+    ("collective", ["allreduce", "--repeat", "150"]), ("sums", ["without_launcher"])])
+def test_ranks_get_to_know_each_other(mpi, lab, program, words):
     """Open MPI's by their launcher, in the first call, unless one of them hears nothing from it; then in two votes more."""
-    words = ["allreduce", "--repeat", "150"] if program == "collective" else []
     finished = ended_well(launch(mpi, [str(mpi.program(program)), *words], 6, lab=lab, capture=True, timeout_s=60,
                                  settings={"allreduce": "recursive_doubling", "profile": "off"}))
     assert calls_of(world_of(finished))[0] > 0
