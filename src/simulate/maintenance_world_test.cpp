@@ -110,7 +110,7 @@ TEST(MaintenanceExplorer, BuildsTheTreeFromNothingOverFewLinks) {
     std::vector<Graph> graphs;
     for (const Graph& complete : all_weightings(4, complete_links(4)))
         for (std::uint64_t kept = 0; kept < 64; ++kept) graphs.push_back(part_of(complete, kept));
-    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
         std::vector<double> values{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
         Random(seed).shuffle(values);
         graphs.push_back(part_of(weighted(5, complete_links(5), values), scramble(seed)));
