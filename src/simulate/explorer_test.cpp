@@ -1,5 +1,5 @@
-// The explorer and the virtual clock themselves, on a toy whose states can be counted and whose times can be added up by
-// hand: an explorer that overlooks orders would find nothing wrong with anything.
+// The explorer and the virtual clock themselves, on a toy whose states can be counted and whose times can be added up
+// by hand: an explorer that overlooks orders would find nothing wrong with anything.
 #include "simulate/explorer.h"
 
 #include <gtest/gtest.h>

@@ -53,8 +53,8 @@ class MaintenanceRules {
 
     /// Of the counts' greatest values over executions.
     std::string objection(const Counts& worst) const;
-    /// Two messages per link for tests; a level doubles the fragments' size, and costs a host five messages; where there
-    /// was a tree two more for finding the cores of what is left of it.
+    /// Two messages per link for tests; a level doubles the fragments' size, and costs a host five messages; where
+    /// there was a tree two more for finding the cores of what is left of it.
     double most_merges() const;
 
   private:
