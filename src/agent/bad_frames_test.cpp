@@ -202,6 +202,15 @@ TEST_F(BadFrames, ARecordedGreetingDoesNotReplaceAChannel) {
     EXPECT_EQ(test::counted(*agent, Count::channels_lost), 0U);
 }
 
+TEST_F(BadFrames, AChannelThatBreaksIsCounted) {
+    {
+        const Wire wire(SOCK_STREAM, port);
+        wire.send(confirm(greet(wire).channel));
+        ASSERT_TRUE(channel_comes_up());
+    }
+    EXPECT_TRUE(within_a_minute([&] { return test::counted(*agent, Count::channels_lost) == 1U; }));
+}
+
 TEST_F(BadFrames, OnAChannel) {
     struct Bad {
         Kind kind;

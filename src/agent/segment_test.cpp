@@ -158,20 +158,6 @@ TEST(Segment, RemnantsAreClearedAwayAndTheLivingAreNot) {
     EXPECT_TRUE(ViewReader::attach(alive.name));
 }
 
-TEST(Segment, AForkedChildLeavesItAlone) {
-    const SegmentIdentity what = identity("forked");
-    auto segment = made(what);
-    const pid_t child = fork();
-    if (child == 0) {
-        segment.reset();
-        _exit(0);
-    }
-    waitpid(child, nullptr, 0);
-    const auto reader = ViewReader::attach(what.name);
-    ASSERT_TRUE(reader);
-    EXPECT_FALSE(reader->gone());
-}
-
 TEST(Segment, WhatIsNoSegmentIsNotAttachedTo) {
     const std::string name = identity("junk").name;
     for (const std::size_t size : {std::size_t{0}, std::size_t{10}, std::size_t{100'000}}) {

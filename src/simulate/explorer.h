@@ -3,7 +3,7 @@
 // worst number of messages over all orders follows from the states' own worst remainders.
 //
 // Rules say what must hold:
-//   Counts                       an array of numbers, added up along an execution
+//   Counts                       an array of numbers, none negative, added up along an execution
 //   count(from, outgoing)        -> Counts: what one sent message adds
 //   objection(world, choice)     why this choice must not be possible here; empty: it may
 //   objection_at_rest(world)     why the world must not stop here; asked whenever nothing is in
@@ -121,10 +121,7 @@ class Explorer {
         Counts total = arrival;
         add(total, rest);
         Counts& worst = stack_.back().worst;
-        // A state's first execution sets its worst, whatever its sign.
-        const bool first = stack_.back().next == 1;
-        for (std::size_t i = 0; i < total.size(); ++i)
-            worst[i] = first ? total[i] : std::max(worst[i], total[i]);
+        for (std::size_t i = 0; i < total.size(); ++i) worst[i] = std::max(worst[i], total[i]);
     }
 
     static void add(Counts& sum, const Counts& more) {

@@ -1,5 +1,5 @@
-// The explorer itself, on toys whose states can be counted by hand: an explorer that overlooks
-// orders would find nothing wrong with anything.
+// The explorer and the virtual clock themselves, on a toy whose states can be counted and whose times can be added up
+// by hand: an explorer that overlooks orders would find nothing wrong with anything.
 #include "simulate/explorer.h"
 
 #include <gtest/gtest.h>
@@ -8,10 +8,12 @@
 #include <cstddef>
 #include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "simulate/channels.h"
 #include "simulate/graphs.h"
+#include "simulate/timed_run.h"
 
 namespace mutirao::simulate {
 namespace toy {
@@ -29,13 +31,14 @@ struct Outgoing {
     Message message;
 };
 
-enum class Manner { silent, echoes_for_ever, answers_when_awake };
+enum class Manner { silent, echoes_for_ever, answers_when_awake, returns_one_less };
 
-/// Sends 1 .. count to `peer` when woken.
+/// Sends `count` numbers to `peer` when woken.
 struct Talker {
     int peer = -1;
     int count = 0;
     Manner manner = Manner::silent;
+    int first = 1;
     bool awake = false;
     int last_received = 0;
     bool in_order = true;
@@ -44,12 +47,13 @@ struct Talker {
     std::vector<Outgoing> wake() {
         awake = true;
         std::vector<Outgoing> out;
-        for (int i = 1; i <= count; ++i) out.push_back({peer, {i}});
+        for (int i = 0; i < count; ++i) out.push_back({peer, {first + i}});
         return out;
     }
     std::vector<Outgoing> on(int from, const Message& message) {
         if (manner == Manner::echoes_for_ever) return {{from, message}};
         if (message.number == 0) return {};
+        if (manner == Manner::returns_one_less) return {{from, {message.number - 1}}};
         in_order = in_order && message.number == last_received + 1;
         last_received = message.number;
         if (manner == Manner::answers_when_awake && awake) return {{from, {0}}};
@@ -61,10 +65,10 @@ struct Talker {
 using World = Channels<Talker>;
 
 struct Rules {
-    using Counts = std::array<int, 2>;
+    using Counts = std::array<int, 1>;
     int forbidden_number = -1;
 
-    Counts count(int, const Outgoing&) const { return {1, -1}; }
+    Counts count(int, const Outgoing&) const { return {1}; }
     std::string objection(const World& world, const World::Choice& choice) const {
         const bool forbidden = choice.kind == World::Choice::Kind::deliver &&
                                world.next(choice.from, choice.to).number == forbidden_number;
@@ -99,7 +103,7 @@ TEST(Explorer, VisitsEveryCombinationOnce) {
         const auto one_way = static_cast<std::size_t>(count) + 2;
         EXPECT_EQ(explorer.states(), one_way * one_way);
         EXPECT_EQ(explorer.steps(), 2 * one_way * (one_way - 1));
-        EXPECT_EQ(explorer.worst(), (Rules::Counts{2 * count, -2 * count}));
+        EXPECT_EQ(explorer.worst(), (Rules::Counts{2 * count}));
     }
 }
 
@@ -107,7 +111,7 @@ TEST(Explorer, VisitsEveryCombinationOnce) {
 TEST(Explorer, CountsTheWorstOfAllOrders) {
     Explorer explorer(pair(1, Manner::answers_when_awake), Rules{});
     ASSERT_FALSE(explorer.run());
-    EXPECT_EQ(explorer.worst(), (Rules::Counts{4, -3}));
+    EXPECT_EQ(explorer.worst(), (Rules::Counts{4}));
 }
 
 TEST(Explorer, NamesThePathToAFailure) {
@@ -176,6 +180,43 @@ TEST(Graphs, WeightingsAreCountedUpToRenumbering) {
     EXPECT_EQ(all_weightings(4, complete_links(4)).size(), 720U / 24);
     EXPECT_EQ(all_weightings(5, cycle_links(5)).size(), 120U / 10);
     EXPECT_EQ(all_weightings(4, {{0, 1}, {1, 2}, {2, 3}, {0, 3}, {0, 2}}).size(), 120U / 4);
+}
+
+// --- on a virtual clock ----------------------------------------------------------------------------------
+
+using Choice = World::Choice;
+
+/// (time, receiver) of everything that happens.
+using Times = std::vector<std::pair<double, int>>;
+
+TEST(TimedRun, AddsUpTheLatenciesOfAnExchange) {
+    TimedRun run(World({Talker{1, 1, Manner::returns_one_less, 3}, Talker{0, 0, Manner::returns_one_less}}, {{0, 1}}),
+                 [](int from, int) { return from == 0 ? 5.0 : 2.0; });
+    run.schedule(10, {Choice::Kind::wake, -1, 0});
+    Times times;
+    while (const auto step = run.step()) times.emplace_back(step->time_us, step->choice.to);
+    EXPECT_EQ(times, (Times{{10, 0}, {15, 1}, {17, 0}, {22, 1}, {24, 0}}));
+    EXPECT_EQ(run.now_us(), 24);
+}
+
+// The second message would arrive first: it waits for the one before it.
+TEST(TimedRun, KeepsTheOrderWhenALatencyFalls) {
+    double latency_us = 12;
+    TimedRun run(World({Talker{1, 2}, Talker{}}, {{0, 1}}), [&](int, int) { return std::exchange(latency_us, 3.0); });
+    run.schedule(0, {Choice::Kind::wake, -1, 0});
+    while (const auto step = run.step()) EXPECT_EQ(step->time_us, step->choice.to == 1 ? 12 : 0);
+    EXPECT_EQ(run.world().machine(1).last_received, 2);
+}
+
+TEST(TimedRun, WhatComesAtOneTimeKeepsTheOrderOfSending) {
+    TimedRun run(World({Talker{2, 1}, Talker{2, 1}, Talker{}}, {{0, 2}, {1, 2}}),
+                 [](int from, int) { return from == 1 ? 4.0 : 3.0; });
+    run.schedule(2, {Choice::Kind::wake, -1, 0});
+    run.schedule(1, {Choice::Kind::wake, -1, 1});
+    std::vector<int> senders;
+    while (const auto step = run.step())
+        if (step->choice.kind == Choice::Kind::deliver) senders.push_back(step->choice.from);
+    EXPECT_EQ(senders, (std::vector<int>{1, 0}));
 }
 
 }  // namespace

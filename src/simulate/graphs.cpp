@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
-
-#include "simulate/random.h"
 
 namespace mutirao::simulate {
 
@@ -44,15 +40,6 @@ EdgeList cycle_links(int hosts) {
 
 EdgeList chorded_cycle_links() { return {{0, 1}, {1, 2}, {2, 3}, {0, 3}, {0, 2}}; }
 
-Graph graph_of(const Network& network) {
-    Graph graph{network.host_count(), {}};
-    for (const auto& [low, high] : complete_links(graph.hosts)) {
-        const Weight weight = link_weight(network, low, high);
-        if (std::isfinite(weight.value)) graph.edges.push_back({low, high, weight});
-    }
-    return graph;
-}
-
 Graph weighted(int hosts, const EdgeList& links, const std::vector<double>& values) {
     Graph graph{hosts, {}};
     for (std::size_t i = 0; i < links.size(); ++i) {
@@ -60,13 +47,6 @@ Graph weighted(int hosts, const EdgeList& links, const std::vector<double>& valu
         graph.edges.push_back({low, high, {values[i], low, high}});
     }
     return graph;
-}
-
-Graph shuffled_weights(int hosts, const EdgeList& links, std::uint64_t seed) {
-    std::vector<double> values(links.size());
-    std::iota(values.begin(), values.end(), 1.0);
-    Random(seed).shuffle(values);
-    return weighted(hosts, links, values);
 }
 
 namespace {
@@ -109,52 +89,6 @@ std::vector<Graph> all_weightings(int hosts, const EdgeList& links) {
         }
     } while (std::ranges::next_permutation(values).found);
     return graphs;
-}
-
-Graph random_graph(int most_hosts, std::uint64_t seed) {
-    // Links per host on average; 0 stands for the complete graph.
-    constexpr std::array<double, 6> densities = {1.5, 2.5, 4, 10, 30, 0};
-    Random random(seed);
-    const int hosts = 1 + static_cast<int>(random.below(static_cast<std::size_t>(most_hosts)));
-    const double degree = densities[random.below(densities.size())];
-    const double chance = degree == 0 ? 1.0 : degree / hosts;
-    const bool few_values = random.below(3) == 0;
-    Graph graph{hosts, {}};
-    for (const auto& [low, high] : complete_links(hosts)) {
-        if (random.unit() >= chance) continue;
-        const double value = few_values ? static_cast<double>(random.below(4)) : random.unit();
-        graph.edges.push_back({low, high, {value, low, high}});
-    }
-    return graph;
-}
-
-std::vector<int> components(const Graph& graph) {
-    std::vector<int> lowest(static_cast<std::size_t>(graph.hosts));
-    std::iota(lowest.begin(), lowest.end(), 0);
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (const WeightedEdge& edge : graph.edges) {
-            int& a = lowest[static_cast<std::size_t>(edge.low)];
-            int& b = lowest[static_cast<std::size_t>(edge.high)];
-            changed = changed || a != b;
-            a = b = std::min(a, b);
-        }
-    }
-    return lowest;
-}
-
-std::vector<double> flood_times_us(const Graph& graph, int from) {
-    std::vector<double> times(static_cast<std::size_t>(graph.hosts), std::numeric_limits<double>::infinity());
-    times[static_cast<std::size_t>(from)] = 0;
-    for (int hops = 1; hops < graph.hosts; ++hops) {
-        for (const WeightedEdge& edge : graph.edges) {
-            double& low = times[static_cast<std::size_t>(edge.low)];
-            double& high = times[static_cast<std::size_t>(edge.high)];
-            low = std::min(low, high + edge.weight.value);
-            high = std::min(high, low + edge.weight.value);
-        }
-    }
-    return times;
 }
 
 std::string describe(const Graph& graph) {

@@ -1,7 +1,6 @@
 // The small graphs that are explored and the random ones that are walked.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,24 +21,11 @@ EdgeList complete_links(int hosts);
 EdgeList cycle_links(int hosts);
 EdgeList chorded_cycle_links();  ///< of four hosts
 
-/// All links of the network that are usable both ways.
-Graph graph_of(const Network& network);
 /// links[i] gets values[i].
 Graph weighted(int hosts, const EdgeList& links, const std::vector<double>& values);
-/// The values 1 .. number of links in an order drawn from the seed.
-Graph shuffled_weights(int hosts, const EdgeList& links, std::uint64_t seed);
 /// Every order of the values 1 .. number of links, once per class of orders that only renumber
 /// the hosts: with distinct weights host numbers play no role.
 std::vector<Graph> all_weightings(int hosts, const EdgeList& links);
-
-/// 1 .. most_hosts hosts, from very sparse (often in several pieces) to complete; some with weights
-/// from a handful of values only, so that host numbers decide.
-Graph random_graph(int most_hosts, std::uint64_t seed);
-
-/// The lowest host of each host's component.
-std::vector<int> components(const Graph& graph);
-/// When what `from` floods at time 0 reaches each host; weights are latencies.
-std::vector<double> flood_times_us(const Graph& graph, int from);
 
 /// "3 hosts: 0-1=2 1-2=0.5".
 std::string describe(const Graph& graph);

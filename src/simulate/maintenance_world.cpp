@@ -47,8 +47,11 @@ MaintenanceWorld maintenance_world(const Scenario& scenario) {
     return {std::move(nodes), links.links()};
 }
 
-MaintenanceRules::MaintenanceRules(const Graph& now)
-    : hosts_(now.hosts), links_(static_cast<double>(now.edges.size())), expected_(kruskal(now.hosts, now.edges)) {}
+MaintenanceRules::MaintenanceRules(const Scenario& scenario)
+    : hosts_(scenario.now.hosts),
+      links_(static_cast<double>(scenario.now.edges.size())),
+      has_tree_(!scenario.before.edges.empty()),
+      expected_(kruskal(scenario.now.hosts, scenario.now.edges)) {}
 
 MaintenanceRules::Counts MaintenanceRules::count(int, const maintenance::Outgoing& outgoing) const {
     const maintenance::Message& message = outgoing.message;
@@ -85,6 +88,8 @@ std::string MaintenanceRules::objection(const Counts& worst) const {
     return {};
 }
 
-double MaintenanceRules::most_merges() const { return 2 * links_ + 5 * hosts_ * std::log2(hosts_) + 2 * hosts_; }
+double MaintenanceRules::most_merges() const {
+    return 2 * links_ + 5 * hosts_ * std::log2(hosts_) + (has_tree_ ? 2 * hosts_ : 0);
+}
 
 }  // namespace mutirao::simulate

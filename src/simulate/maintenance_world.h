@@ -45,7 +45,7 @@ class MaintenanceRules {
     static constexpr std::size_t finishes = kinds;
     using Counts = std::array<std::int32_t, kinds + 1>;
 
-    explicit MaintenanceRules(const Graph& now);
+    explicit MaintenanceRules(const Scenario& scenario);
 
     Counts count(int from, const maintenance::Outgoing& outgoing) const;
     std::string objection(const MaintenanceWorld&, const MaintenanceWorld::Choice&) const { return {}; }
@@ -53,14 +53,15 @@ class MaintenanceRules {
 
     /// Of the counts' greatest values over executions.
     std::string objection(const Counts& worst) const;
-    /// Two messages per link for tests; a level doubles the fragments' size, and costs a host five messages; two more
-    /// for finding the fragments' cores.
+    /// Two messages per link for tests; a level doubles the fragments' size, and costs a host five messages; where
+    /// there was a tree two more for finding the cores of what is left of it.
     double most_merges() const;
 
   private:
     std::string host_objection(const RoundNode& node, int host) const;
 
     double hosts_, links_;
+    bool has_tree_;
     EdgeList expected_;
 };
 

@@ -1,5 +1,6 @@
 // Every order of messages and of hosts entering a round, on graphs small enough for that. That links change while a
-// round runs is nothing to it: rounds_world_test.cpp.
+// round runs is nothing to it: rounds_world_test.cpp. Without a tree a round is the algorithm of Gallager, Humblet and
+// Spira alone (core/spanning_tree/ghs.h).
 //
 // Planted in a copy, these faults were caught, the simplest scenario named first:
 //   from nothing   channels that are not first-in-first-out; the end of the merging not passed on,
@@ -19,8 +20,9 @@
 //   five-cycle     a branch still counted as unreported after reiden
 //   not here       tags not compared, the root's last-resort links told as such, tree links to
 //                  hosts that are gone (maintenance_test.cpp); whatever only costs waves or
-//                  messages (the timed runs below): an end that nobody knows early,
-//                  not_fail only after the merging, gosleep_fail where no recovery helps
+//                  messages (the timed runs of rounds_world_test.cpp): an end that nobody knows early,
+//                  members that are tested, not_fail only after the merging, gosleep_fail where no
+//                  recovery helps
 #include "simulate/maintenance_world.h"
 
 #include <gtest/gtest.h>
@@ -35,11 +37,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/network/test_networks.h"
 #include "simulate/executions.h"
 #include "simulate/random.h"
-#include "simulate/spanning_tree_rules.h"
-#include "simulate/timed_run.h"
 
 namespace mutirao::simulate {
 namespace {
@@ -55,7 +54,7 @@ std::string describe(const Scenario& scenario) {
 void explore_all(const std::vector<Scenario>& scenarios) {
     Explored total;
     for (const Scenario& scenario : scenarios) {
-        const MaintenanceRules rules(scenario.now);
+        const MaintenanceRules rules(scenario);
         const auto worst = explore(maintenance_world(scenario), rules, describe(scenario), total);
         if (!worst) return;
         ASSERT_EQ(rules.objection(*worst), "") << describe(scenario);
@@ -79,12 +78,52 @@ std::vector<Graph> all_valuations(int hosts, const EdgeList& links,
     }
 }
 
-TEST(MaintenanceExplorer, BuildsTheTreeFromNothing) {
+/// A tree is to be built, and each host leads in turn.
+std::vector<Scenario> from_nothing(const std::vector<Graph>& graphs) {
     std::vector<Scenario> scenarios;
+    for (const Graph& graph : graphs)
+        if (joins_all(graph)) scenarios.push_back({Graph{}, graph, static_cast<int>(scenarios.size()) % graph.hosts});
+    return scenarios;
+}
+
+/// The graph with those links only whose bit is set.
+Graph part_of(const Graph& graph, std::uint64_t kept) {
+    Graph part{graph.hosts, {}};
+    for (std::size_t i = 0; i < graph.edges.size(); ++i)
+        if ((kept >> i & 1U) != 0) part.edges.push_back(graph.edges[i]);
+    return part;
+}
+
+TEST(MaintenanceExplorer, BuildsTheTreeFromNothing) {
+    explore_all(from_nothing({weighted(1, {}, {}), weighted(2, {{0, 1}}, {3.5}), weighted(2, {{0, 1}}, {3.5})}));
+    std::vector<Scenario> triangles;
     for (const Graph& graph : all_weightings(3, complete_links(3)))
-        for (int root = 0; root < 3; ++root) scenarios.push_back({Graph{}, graph, root});
-    for (const Graph& graph : all_weightings(4, chorded_cycle)) scenarios.push_back({Graph{}, graph, 1});
-    explore_all(scenarios);
+        for (int root = 0; root < 3; ++root) triangles.push_back({Graph{}, graph, root});
+    explore_all(triangles);
+    explore_all(from_nothing(all_weightings(4, chorded_cycle)));
+    explore_all(from_nothing(all_weightings(4, complete_links(4))));
+    explore_all(from_nothing(all_weightings(5, cycle_links(5))));
+}
+
+// Trees, and such with one link more.
+TEST(MaintenanceExplorer, BuildsTheTreeFromNothingOverFewLinks) {
+    std::vector<Graph> graphs;
+    for (const Graph& complete : all_weightings(4, complete_links(4)))
+        for (std::uint64_t kept = 0; kept < 64; ++kept) graphs.push_back(part_of(complete, kept));
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        std::vector<double> values{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+        Random(seed).shuffle(values);
+        graphs.push_back(part_of(weighted(5, complete_links(5), values), scramble(seed)));
+    }
+    std::erase_if(graphs, [](const Graph& graph) { return std::ssize(graph.edges) > graph.hosts; });
+    explore_all(from_nothing(graphs));
+}
+
+TEST(MaintenanceExplorer, EqualWeightsFallBackOnHostNumbers) {
+    std::vector<Graph> graphs;
+    for (const EdgeList& links : {chorded_cycle, complete_links(4), cycle_links(4)})
+        graphs.push_back(weighted(4, links, std::vector<double>(links.size(), 7)));
+    explore_all(from_nothing(graphs));
 }
 
 // Ties and dead links among them; before, dead links may even part the hosts. The root is always
@@ -185,7 +224,7 @@ Scenario random_scenario(std::uint64_t seed) {
 TEST(MaintenanceWalk, FollowsChangesOnLargeGraphs) {
     for (const std::uint64_t seed : seeds(default_seeds)) {
         const Scenario scenario = random_scenario(seed);
-        const MaintenanceRules rules(scenario.now);
+        const MaintenanceRules rules(scenario);
         const double most_steps = rules.most_merges() + 10 * scenario.now.hosts;
         walk(maintenance_world(scenario), rules, seed, most_steps, in_short(scenario.now),
              [&](const auto& walk) { return rules.objection(walk.counts()); });
@@ -193,108 +232,16 @@ TEST(MaintenanceWalk, FollowsChangesOnLargeGraphs) {
     }
 }
 
-// How long rounds of tree maintenance take over the links of a real network: 24 hosts in six sites,
-// of which the farthest lie 0.36 s apart. Every host enters a round when a flood from the root
-// reaches it. Times and counts are exact: nothing here depends on the machine.
-//
-// When the root knows: the tree from nothing 2.52 s, a tree link between sites ten times worse 0.76
-// to 1.42 s, its recovery 1.45 s. If no host could tell that everybody has joined: 3.23, 1.46 to
-// 2.16, and no difference; if not_fail waited for the end of the merging: 2.86, 1.44, and none.
-
-constexpr int root = 0;
-
-struct Measured {
-    double root_knows_us = 0;
-    double all_know_us = 0;
-    int messages = 0;
-    std::size_t bytes = 0;
-};
-
-double value(const Graph& graph, int a, int b) {
-    const auto ends = std::minmax(a, b);
-    const auto edge = std::ranges::find_if(graph.edges, [&](const WeightedEdge& other) {
-        return other.low == ends.first && other.high == ends.second;
-    });
-    return edge->weight.value;
-}
-
-Graph with_value(Graph graph, int low, int high, double value) {
-    for (WeightedEdge& edge : graph.edges)
-        if (edge.low == low && edge.high == high) edge.weight.value = value;
-    return graph;
-}
-
-Measured measure(const Graph& before, const Graph& now) {
-    TimedRun run(maintenance_world({before, now, root}), [&](int from, int to) { return value(now, from, to); });
-    const std::vector<double> times_us = flood_times_us(now, root);
-    for (int host = 0; host < now.hosts; ++host)
-        run.schedule(times_us[static_cast<std::size_t>(host)], {MaintenanceWorld::Choice::Kind::wake, -1, host});
-    const auto finished = [&](int host) { return run.world().machine(host).finished(); };
-    Measured measured;
-    int unfinished = now.hosts;
-    while (unfinished > 0) {
-        const auto step = run.step();
-        if (!step) break;
-        measured.messages += static_cast<int>(step->sent.size());
-        for (const auto& outgoing : step->sent) measured.bytes += encode(outgoing.message).size();
-        if (finished(root) && measured.root_knows_us == 0) measured.root_knows_us = step->time_us;
-        unfinished = 0;
-        for (int host = 0; host < now.hosts; ++host) unfinished += finished(host) ? 0 : 1;
-        measured.all_know_us = step->time_us;
-    }
-    while (run.step()) {
-    }
-    EXPECT_EQ(MaintenanceRules(now).objection_at_rest(run.world()), "");
-    return measured;
-}
-
-const Graph six_sites = graph_of(test::six_sites());
-
-void expect_at_most(const Measured& most, const Graph& before, const Graph& now) {
-    const Measured measured = measure(before, now);
-    EXPECT_LT(measured.root_knows_us, most.root_knows_us);
-    EXPECT_LT(measured.all_know_us, most.all_know_us);
-    EXPECT_LE(measured.messages, most.messages);
-    EXPECT_LE(measured.bytes, most.bytes);
-}
-
-TEST(MaintenanceTimed, TheTreeFromNothing) { expect_at_most({2.53e6, 2.89e6, 389, 25'000}, Graph{}, six_sites); }
-
-// Between sites: the links whose weight decides what a broadcast costs.
-TEST(MaintenanceTimed, AnyTreeLinkTenTimesWorseAndBack) {
-    int between_sites = 0;
-    for (const auto& [low, high] : kruskal(six_sites.hosts, six_sites.edges)) {
-        if (value(six_sites, low, high) < 1000) continue;
-        ++between_sites;
-        SCOPED_TRACE(std::to_string(low) + "-" + std::to_string(high));
-        const Graph worse = with_value(six_sites, low, high, 10 * value(six_sites, low, high));
-        expect_at_most({1.43e6, 1.79e6, 122, 13'000}, six_sites, worse);
-        expect_at_most({1.46e6, 1.82e6, 6 * 23, 21'000}, worse, six_sites);
-    }
-    EXPECT_EQ(between_sites, 5);
-}
-
-TEST(MaintenanceTimed, ARecoveryThatDoesNotHelpCostsThreeWaves) {
-    const Measured measured = measure(six_sites, with_value(six_sites, 1, 23, 0.9 * value(six_sites, 1, 23)));
-    EXPECT_LT(measured.root_knows_us, 0.73e6);
-    EXPECT_EQ(measured.messages, 3 * 23);
-}
-
-TEST(MaintenanceTimed, AFailureInsideASite) {
-    expect_at_most({1.44e6, never, 122, 13'000}, six_sites, with_value(six_sites, 0, 1, 500));
-}
-
 // What explorers tell states by, of hosts that went through some executions.
-template <class World>
-void expect_digests_tell_states(const std::vector<World>& worlds) {
-    const auto digest_of = [](const auto& machine) {
+TEST(Digest, IsEqualExactlyForEqualStates) {
+    const auto digest_of = [](const RoundNode& node) {
         Digester digester(0);
-        digester.add(machine);
+        digester.add(node);
         return digester.value();
     };
-    std::vector<std::decay_t<decltype(worlds.front().machine(0))>> states;
+    std::vector<RoundNode> states;
     Random random(1);
-    for (World world : worlds) {
+    const auto execute = [&](MaintenanceWorld world) {
         for (int host = 0; host < world.host_count(); ++host) states.push_back(world.machine(host));
         while (world.delivery_count() + world.spontaneous_count() > 0) {
             const std::size_t number = random.below(world.delivery_count() + world.spontaneous_count());
@@ -303,23 +250,24 @@ void expect_digests_tell_states(const std::vector<World>& worlds) {
             world.apply(choice);
             states.push_back(world.machine(choice.to));
         }
-    }
-    for (const auto& one : states)
-        for (const auto& other : states) EXPECT_EQ(digest_of(one) == digest_of(other), one == other);
-}
-
-TEST(Digest, IsEqualExactlyForEqualStates) {
-    std::vector<GhsWorld> merging;
-    std::vector<MaintenanceWorld> rounds;
+    };
     for (const double weight : {1.0, 1.5, 1.5, 1.5, 5.0, 5.0}) {
         const Graph before = weighted(4, chorded_cycle, {1, 2, 3, 4, 0.5});
         const Graph now = weighted(4, chorded_cycle, {weight, 2, 6, 4, 7});
-        merging.push_back(ghs_world(now));
-        rounds.push_back(maintenance_world({before, now, 1}));
-        rounds.push_back(maintenance_world({now, before, 0}));
+        execute(maintenance_world({Graph{}, now, 1}));
+        execute(maintenance_world({before, now, 1}));
+        execute(maintenance_world({now, before, 0}));
     }
-    expect_digests_tell_states(merging);
-    expect_digests_tell_states(rounds);
+    for (const RoundNode& one : states)
+        for (const RoundNode& other : states) EXPECT_EQ(digest_of(one) == digest_of(other), one == other);
+}
+
+TEST(Transcript, TellsWhatHappensAndCanStopBeforeTheLastChoice) {
+    using Choice = MaintenanceWorld::Choice;
+    const Graph triangle = weighted(3, {{0, 1}, {1, 2}, {0, 2}}, {1, 2, 4});
+    EXPECT_EQ(transcript(maintenance_world({Graph{}, triangle, 2}),
+                         {{Choice::Kind::wake, -1, 0}, {Choice::Kind::deliver, 0, 1}}),
+              "0 wakes up\n0: sleeping -> found\n0: branches to 1\n0 -> 1 connect(level 0, knows 0)\n");
 }
 
 }  // namespace

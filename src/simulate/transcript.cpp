@@ -78,21 +78,16 @@ std::string describe(const maintenance::Message& message) {
     return "unknown";
 }
 
-template <class Machine>
-std::string describe(const Channels<Machine>& world, const typename Channels<Machine>::Choice& choice) {
+std::string describe(const MaintenanceWorld& world, const MaintenanceWorld::Choice& choice) {
     const std::string to = std::to_string(choice.to);
-    if (choice.kind == Channels<Machine>::Choice::Kind::wake) return to + " wakes up";
+    if (choice.kind == MaintenanceWorld::Choice::Kind::wake) return to + " wakes up";
     return std::to_string(choice.from) + " -> " + to + " " + describe(world.next(choice.from, choice.to));
 }
 
 std::string describe(const RoundsWorld& world, const RoundsWorld::Choice& choice) { return world.describe(choice); }
 
-std::string outcome(const ghs::Node& node) { return ", " + std::to_string(node.hosts_in_tree()) + " hosts"; }
-std::string outcome(const maintenance::Node& node) { return ", tree" + text_of(node.tree()); }
-
 /// What a step changed in the host that it happened to.
-template <class Node>
-std::string changes(int host, const Node& before, const Node& after) {
+std::string changes(int host, const RoundNode& before, const RoundNode& after) {
     std::string lines;
     const auto add = [&](const std::string& what) { lines += std::to_string(host) + ": " + what + "\n"; };
     if (before.state() != after.state()) add(std::string(name(before.state())) + " -> " + name(after.state()));
@@ -102,7 +97,7 @@ std::string changes(int host, const Node& before, const Node& after) {
         add(list);
     }
     if (before.waiting() != after.waiting()) add(std::to_string(after.waiting()) + " waiting");
-    if (before.finished() != after.finished()) add("finished" + outcome(after));
+    if (before.finished() != after.finished()) add("finished, tree" + text_of(after.tree()));
     return lines;
 }
 
@@ -117,23 +112,14 @@ std::string tell(const World& world, const std::vector<typename World::Choice>& 
     return lines;
 }
 
-template <class Machine>
-std::string tell_of_machines(Channels<Machine> world, const std::vector<typename Channels<Machine>::Choice>& choices) {
-    return tell(world, choices, [&](const auto& choice) {
-        const Machine before = world.machine(choice.to);
+}  // namespace
+
+std::string transcript(MaintenanceWorld world, const std::vector<MaintenanceWorld::Choice>& choices) {
+    return tell(world, choices, [&](const MaintenanceWorld::Choice& choice) {
+        const RoundNode before = world.machine(choice.to);
         world.apply(choice);
         return changes(choice.to, before, world.machine(choice.to));
     });
-}
-
-}  // namespace
-
-std::string transcript(const GhsWorld& world, const std::vector<GhsWorld::Choice>& choices) {
-    return tell_of_machines(world, choices);
-}
-
-std::string transcript(const MaintenanceWorld& world, const std::vector<MaintenanceWorld::Choice>& choices) {
-    return tell_of_machines(world, choices);
 }
 
 std::string transcript(RoundsWorld world, const std::vector<RoundsWorld::Choice>& choices) {

@@ -232,9 +232,9 @@ static inline void move_blocks(struct place here, const struct collective* it, s
         }
     }
     if (in_place) {
-        (from_each ? &a.send : &a.receive)->data = MPI_IN_PLACE;
+        *(from_each ? &a.send : &a.receive) = (struct part){MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, NULL, NULL, NULL};
     }
-    if (!at_root && it->kind & uneven && !way.large) { /* nothing may be looked at of what only the root has */
+    if (!at_root && it->kind & uneven) { /* nothing may be looked at of what only the root has */
         *(to_each ? &a.send : &a.receive) = (struct part){NULL, 0, MPI_DATATYPE_NULL, NULL, NULL, NULL};
     }
     call(it, &a);

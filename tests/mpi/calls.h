@@ -122,41 +122,42 @@ struct large {
     MPI_Aint places[most_ranks];
 };
 
+/* What a part has. */
 static inline struct large large_of(const struct part* part, MPI_Comm comm) {
     struct large made = {{0}, {0}};
     int size;
     MPI_Comm_size(comm, &size);
     for (int i = 0; i < size; ++i) {
-        made.counts[i] = part->counts[i];
+        made.counts[i] = part->counts == NULL ? 0 : part->counts[i];
         made.places[i] = part->places == NULL ? 0 : part->places[i];
     }
     return made;
 }
 
+/* What means nothing on a rank is nowhere. */
 static inline int call_by_large_counts(call_of* it, const struct arguments* a) {
     const struct part *from = &a->send, *to = &a->receive;
+    const struct large sent = large_of(from, a->comm), received = large_of(to, a->comm);
+    const MPI_Count *const out = from->counts == NULL ? NULL : sent.counts,
+                    *const in = to->counts == NULL ? NULL : received.counts;
+    const MPI_Aint *const out_places = from->counts == NULL ? NULL : sent.places,
+                   *const in_places = to->counts == NULL ? NULL : received.places;
     if (it == scatterv) {
-        const struct large all = large_of(from, a->comm);
-        return MPI_Scatterv_c(from->data, all.counts, all.places, from->type, to->data, to->count, to->type, a->root,
-                              a->comm);
+        return MPI_Scatterv_c(from->data, out, out_places, from->type, to->data, to->count, to->type, a->root, a->comm);
     }
-    const struct large all = large_of(to, a->comm);
     if (it == gatherv) {
-        return MPI_Gatherv_c(from->data, from->count, from->type, to->data, all.counts, all.places, to->type, a->root,
-                             a->comm);
+        return MPI_Gatherv_c(from->data, from->count, from->type, to->data, in, in_places, to->type, a->root, a->comm);
     }
     if (it == allgatherv) {
-        return MPI_Allgatherv_c(from->data, from->count, from->type, to->data, all.counts, all.places, to->type,
-                                a->comm);
+        return MPI_Allgatherv_c(from->data, from->count, from->type, to->data, in, in_places, to->type, a->comm);
     }
     if (it == reduce_scatter) {
-        return MPI_Reduce_scatter_c(from->data, to->data, all.counts, to->type, a->op, a->comm);
+        return MPI_Reduce_scatter_c(from->data, to->data, in, to->type, a->op, a->comm);
     }
-    const struct large sent = large_of(from, a->comm);
-    return it == alltoallv ? MPI_Alltoallv_c(from->data, sent.counts, sent.places, from->type, to->data, all.counts,
-                                             all.places, to->type, a->comm)
-                           : MPI_Alltoallw_c(from->data, sent.counts, sent.places, from->types, to->data, all.counts,
-                                             all.places, to->types, a->comm);
+    return it == alltoallv ? MPI_Alltoallv_c(from->data, out, out_places, from->type, to->data, in, in_places, to->type,
+                                             a->comm)
+                           : MPI_Alltoallw_c(from->data, out, out_places, from->types, to->data, in, in_places,
+                                             to->types, a->comm);
 }
 #endif
 

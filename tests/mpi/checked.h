@@ -92,3 +92,20 @@ static inline void end(const char* text) {
         printf("ok%s%s\n", text[0] ? " " : "", text);
     }
 }
+
+/* A program of several uses: its first word names one, and there may be another word. The last in the list has no name. */
+struct use {
+    const char* name;
+    void (*run)(void);
+};
+
+static const char* use_word = "";
+
+static inline const struct use* use_named(int argc, char** argv, const struct use* uses) {
+    use_word = argc > 2 ? argv[2] : "";
+    while (uses->name != NULL && (argc < 2 || strcmp(argv[1], uses->name) != 0)) {
+        ++uses;
+    }
+    expect(uses->name != NULL, "no such use", argc);
+    return uses;
+}

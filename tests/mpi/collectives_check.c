@@ -5,7 +5,7 @@
  * parts of the world. Run natively it checks itself. Prints "ok CHECKS" from rank 0. */
 #include <time.h>
 
-#include "blocks_check.h"
+#include "broadcasts_check.h"
 #include "reductions_check.h"
 
 /* Nobody leaves before all have come; the clock is one for all, since the machine is. */
@@ -55,6 +55,8 @@ static void check_on(MPI_Comm comm, int argc, char** argv, const struct kind* al
         const struct collective* const it = collective_named(argv[i]);
         if (it->run == barrier) {
             barriers(here);
+        } else if (it->run == broadcast) {
+            all_broadcasts(here);
         } else if (it->kind & reducing) {
             all_reductions(here, it, all);
         } else if (it->kind & uneven) {

@@ -1,10 +1,10 @@
 /* right_after_init WHAT: what a program may do at its first moment, by ranks that are not in step:
- * nothing | nonblocking | duplicates | nonblocking_duplicates | parts | all */
+ * nothing | duplicates | nonblocking_duplicates | parts | all */
 #include "checked.h"
 
 static void nap(int step) { usleep((useconds_t)((world_rank * 7 + step * 13) % 5 * 1500)); }
 
-static void nonblocking(MPI_Comm comm) {
+static void nonblocking(void) {
     enum { length = 700 };
     static int sum[length], mine[length], sent[length];
     for (int round = 0; round < 8; ++round) {
@@ -15,11 +15,11 @@ static void nonblocking(MPI_Comm comm) {
             sent[i] = world_rank == root ? value_at(i, root, round) : -1;
         }
         nap(round);
-        MPI_Iallreduce(mine, sum, length, MPI_INT, MPI_SUM, comm, &requests[0]);
-        MPI_Ibcast(sent, length, MPI_INT, root, comm, &requests[1]);
+        MPI_Iallreduce(mine, sum, length, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[0]);
+        MPI_Ibcast(sent, length, MPI_INT, root, MPI_COMM_WORLD, &requests[1]);
         nap(round + 1);
-        MPI_Ibarrier(comm, &requests[2]);
-        broadcast_checked(comm, root, 20, round);
+        MPI_Ibarrier(MPI_COMM_WORLD, &requests[2]);
+        broadcast_checked(MPI_COMM_WORLD, root, 20, round);
         for (int i = 0; i < 3; ++i) {
             MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
         }
@@ -77,22 +77,24 @@ static void parts(void) {
     }
 }
 
+static void nothing(void) {}
+
+static void all(void) {
+    nonblocking();
+    parts();
+    duplicates();
+    nonblocking_duplicates();
+}
+
 int main(int argc, char** argv) {
+    static const struct use uses[] = {{"nothing", nothing},
+                                      {"parts", parts},
+                                      {"duplicates", duplicates},
+                                      {"nonblocking_duplicates", nonblocking_duplicates},
+                                      {"all", all},
+                                      {NULL, NULL}};
     begin(&argc, &argv);
-    const char* const what = argc == 2 ? argv[1] : "";
-    const int all = strcmp(what, "all") == 0;
-    if (all || strcmp(what, "nonblocking") == 0) {
-        nonblocking(MPI_COMM_WORLD);
-    }
-    if (all || strcmp(what, "parts") == 0) {
-        parts();
-    }
-    if (all || strcmp(what, "duplicates") == 0) {
-        duplicates();
-    }
-    if (all || strcmp(what, "nonblocking_duplicates") == 0) {
-        nonblocking_duplicates();
-    }
+    use_named(argc, argv, uses)->run();
     end("");
     return 0;
 }

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("wheels_only")
 @pytest.mark.parametrize("ranks_per_host,ranks", [(1, 5), (2, 5)])
 @pytest.mark.parametrize("agent,mode", [("auto", "auto"), ("in-band", "in-band")])
 def test_epochs_pass_while_the_network_is_watched(run, agent, mode, ranks_per_host, ranks):
-    world = silent_world_of(run("broadcast_check", ranks=ranks, settings={
+    world = silent_world_of(run("collectives_check", "broadcast", ranks=ranks, settings={
         "start": "wait", "broadcast": "tree:kind=shortest_path",
         "ranks_per_host": str(ranks_per_host), "agent": agent}))
     assert calls_of(world)[0] > 100
@@ -26,7 +26,7 @@ def test_epochs_pass_while_the_network_is_watched(run, agent, mode, ranks_per_ho
 @pytest.mark.on_any_mpi
 @pytest.mark.parametrize("ranks_per_host,ranks", [(1, 4), (2, 5)])
 def test_links_are_measured_inside_every_few_calls(run, ranks_per_host, ranks):
-    world = silent_world_of(run("broadcast_check", ranks=ranks, settings={
+    world = silent_world_of(run("collectives_check", "broadcast", ranks=ranks, settings={
         "adaptation": "every:64", "ranks_per_host": str(ranks_per_host),
         "broadcast": "tree:kind=mst"}))
     calls = world["calls"]
@@ -46,7 +46,8 @@ def test_ranks_agree_while_everything_changes(run, settings):
     settings = {"start": "wait", "broadcast": "tree:kind=mst,segment_bytes=4096",
                 "ranks_per_host": "1", **settings}
     def trial():
-        taken_up = silent_world_of(run("broadcast_check", ranks=4, settings=settings))["adaptation"]["taken_up"]
+        world = silent_world_of(run("collectives_check", "broadcast", ranks=4, settings=settings))
+        taken_up = world["adaptation"]["taken_up"]
         # It is this machine's noise that changes the tree.
         new_trees = sum(change["new_tree"] for change in taken_up)
         return None if len(taken_up) > 5 and new_trees > 0 else (len(taken_up), new_trees)
@@ -65,7 +66,7 @@ def test_ranks_agree_while_everything_changes(run, settings):
 @pytest.mark.parametrize("settings", [{"adaptation": "off"}, {"agent": "off"}],
                          ids=["adaptation off", "agent off"])
 def test_nothing_is_followed_when_switched_off(run, settings):
-    world = silent_world_of(run("broadcast_check", ranks=3, settings={
+    world = silent_world_of(run("collectives_check", "broadcast", ranks=3, settings={
         "broadcast": "chain", "ranks_per_host": "1", **settings}))
     assert world["adaptation"]["mode"] == "off"
     assert world["adaptation"]["taken_up"] == []
@@ -76,7 +77,7 @@ def test_nothing_is_followed_when_switched_off(run, settings):
 @pytest.mark.parametrize("ranks", [pytest.param(3, marks=pytest.mark.long), 4])
 def test_a_rank_that_comes_later_than_probes_wait_for_it_is_no_lost_host(run, ranks):
     """Rank 0 comes a second late, again and again: nobody reaches it meanwhile, and it reaches nobody."""
-    world = world_of(run("late_rank", ranks=ranks, settings={
+    world = world_of(run("out_of_step", "late_rank", ranks=ranks, settings={
         "adaptation": "every:1", "probe_timeout_ms": "300", "broadcast": "tree:kind=mst",
         "ranks_per_host": "1"}))
     broadcasts = [each for each in world["classes"] if each["collective"] == "broadcast"]

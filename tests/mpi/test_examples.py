@@ -28,7 +28,6 @@ def test_k_means(run, mpi, tmp_path):
                           "after 3 rounds; largest distance from the true centres: 0.004")
 
 
-@pytest.mark.on_any_mpi
 def test_parameter_study(run):
     give_the_same_answers(run, [sys.executable, str(EXAMPLES / "parameter_study.py")],
                           "sum of 48 periods: 113.717458 s; exactly: 113.717458 s")

@@ -67,7 +67,7 @@ def test_a_job_that_runs_says_how_it_stands(run, wheels_only, tmp_path):
     """Rank 0 is outside MPI meanwhile. Nothing of the asking is left."""
     report, go_on, ends = tmp_path / "report.json", tmp_path / "go on", []
     job = threading.Thread(target=lambda: ends.append(run(
-        "waits_for_file", go_on, ranks=2, settings={"report": str(report), "profile": "off"})))
+        "out_of_step", "waits_for_file", go_on, ranks=2, settings={"report": str(report), "profile": "off"})))
     job.start()
     try:
         calls = 0
@@ -92,7 +92,7 @@ def test_stable_sums_change_only_where_the_log_says(run, mpi, wheels_only, tmp_p
     After its first few calls MPICH goes another way by itself, unless it is told not to."""
     tool = slow_native(mpi, "MPI_Allreduce", 300, tmp_path, afterwards="*(char*)to ^= 1;")
     program = ["env", f"LD_PRELOAD={PRELOAD}:{tool}", "MPIR_CVAR_POSIX_NUM_COLLS_THRESHOLD=1000000000",
-               str(mpi.program("sums_told"))]
+               str(mpi.program("sums")), "told"]
 
     def trial():
         finished = passed(run(program, ranks=4, settings={"profile": "off", "ranks_per_host": "2"}))

@@ -28,17 +28,6 @@ program broadcast
 end program
 """
 
-MPI4PY = """
-import sys
-from mpi4py import MPI
-comm = MPI.COMM_WORLD
-buffer = bytearray(b"mutirao" if comm.rank == 1 else b"       ")
-comm.Bcast([buffer, MPI.BYTE], root=1)
-thing = comm.bcast({"n": [1, 2, 3]} if comm.rank == 0 else None, root=0)
-assert buffer == b"mutirao" and thing == {"n": [1, 2, 3]}
-if comm.rank == 0: print("ok")
-"""
-
 
 @pytest.mark.parametrize("module", ["mpi", "mpi_f08"])
 def test_fortran(run, mpi, tmp_path, module):
@@ -46,10 +35,6 @@ def test_fortran(run, mpi, tmp_path, module):
     source.write_text(FORTRAN.format(module=module))
     finished = passed(run([compiled_fortran(mpi, source, tmp_path)], ranks=3, settings=TWO_HOSTS))
     assert decided_calls(finished) == 1  # seen, and not twice
-
-
-def test_mpi4py(run):
-    assert decided_calls(passed(run([sys.executable, "-c", MPI4PY], ranks=3, settings=TWO_HOSTS))) >= 2
 
 
 @pytest.mark.parametrize("settings, before_us", [

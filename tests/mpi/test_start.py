@@ -1,4 +1,4 @@
-"""What is set up when: nothing in MPI_Init, nothing for a few calls, and in time for many (docs/architecture.md, The start)."""
+"""What is set up when: nothing in MPI_Init, nothing for a few calls, and in time for many (docs/architecture.md)."""
 
 import pytest
 
@@ -46,9 +46,9 @@ def test_of_a_root_that_only_runs_ahead_nothing_is_known(run):
 
 @pytest.mark.on_any_mpi
 def test_a_root_waits_for_no_vote(run):
-    if run("root_ahead", ranks=3, native=True).returncode != 0:
+    if run("out_of_step", "root_ahead", ranks=3, native=True).returncode != 0:
         pytest.skip("in this MPI's own broadcasts roots wait")
-    ended(run, "root_ahead", start="soon", allreduce="auto")
+    ended(run, "out_of_step", "root_ahead", start="soon", allreduce="auto")
 
 
 @pytest.mark.on_any_mpi
@@ -63,13 +63,13 @@ def test_edges_are_connected_ahead(run, mpi, ranks_per_host):
 
 @pytest.mark.on_any_mpi
 def test_what_is_pending_meanwhile_stays_the_programs(run):
-    _, start, world = ended(run, "pending_meanwhile")
+    _, start, world = ended(run, "sums", "pending_meanwhile")
     assert start["twin_ms"] > 0 and world["state"] == "mutirao"
 
 
 @pytest.mark.on_any_mpi
 def test_without_a_communicator_left_all_stays_native(run):
-    finished, _, world = ended(run, "no_more_communicators", ranks=2)
+    finished, _, world = ended(run, "sums", "no_more_communicators", ranks=2)
     if "ok none left" in finished.lines:
         assert world["state"] == "native" and "makes no more communicators" in world["reason"]
     else:
@@ -79,7 +79,7 @@ def test_without_a_communicator_left_all_stays_native(run):
 @pytest.mark.on_any_mpi
 def test_ranks_wait_for_each_other_in_finalize_where_the_library_does_not(run, mpi):
     """Open MPI's MPI_Finalize waits for all ranks itself, but by UCX it must not meet messages that nobody received."""
-    finished, start, _ = ended(run, "farewell")
+    finished, start, _ = ended(run, "sums", "farewell")
     assert start["twin_ms"] > 0
     assert finished.lines[-1] == ("ok 0" if mpi.name.startswith("openmpi") else "ok 1")
 
@@ -87,5 +87,5 @@ def test_ranks_wait_for_each_other_in_finalize_where_the_library_does_not(run, m
 def test_ranks_wait_for_each_other_in_finalize_by_ucx(run, mpi, monkeypatch):
     if not by_ucx(run, mpi, monkeypatch):
         pytest.skip("no UCX here")
-    finished, *_ = ended(run, "farewell")
+    finished, *_ = ended(run, "sums", "farewell")
     assert finished.lines[-1] == "ok 1", finished.errors

@@ -286,26 +286,23 @@ static void counts_for_ranks(void) {
 }
 
 int main(int argc, char** argv) {
-    static const struct {
-        const char* name;
-        void (*run)(void);
-    } uses[] = {{"messages", messages},   {"threads", threads}, {"communicators", communicators},
-                {"nonblocking", nonblocking}, {"counts", counts_for_ranks}};
+    static const struct use uses[] = {{"messages", messages},
+                                      {"threads", threads},
+                                      {"communicators", communicators},
+                                      {"nonblocking", nonblocking},
+                                      {"counts", counts_for_ranks},
+                                      {NULL, NULL}};
     int provided;
     end_within(30);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     know_the_world();
-    for (size_t i = 0; i < sizeof uses / sizeof *uses; ++i) {
-        if (argc == 2 && strcmp(argv[1], uses[i].name) == 0) {
-            if (uses[i].run == threads && provided < MPI_THREAD_MULTIPLE) {
-                end("skipped: this MPI has no threads");
-                return 0;
-            }
-            uses[i].run();
-            each_checked(MPI_COMM_WORLD, 1);
-            end("");
-            return 0;
-        }
+    const struct use* const asked = use_named(argc, argv, uses);
+    if (asked->run == threads && provided < MPI_THREAD_MULTIPLE) {
+        end("skipped: this MPI has no threads");
+        return 0;
     }
-    fail("no such use", argc);
+    asked->run();
+    each_checked(MPI_COMM_WORLD, 1);
+    end("");
+    return 0;
 }

@@ -7,6 +7,8 @@
 
 #include "checked.h"
 
+static const char* said = "";
+
 /* --- operators ------------------------------------------------------------------------------------------------------ */
 
 struct map { /* x -> ax + b */
@@ -237,7 +239,7 @@ static void broadcast_and_free(MPI_Datatype type, const char* name) {
     MPI_Type_free(&type);
 }
 
-static const char* large_counts(void) {
+static void large_counts(void) {
     MPI_Datatype block, third, made;
     const MPI_Count lengths[2] = {ints / 2, ints / 2};
     const MPI_Count places[2] = {0, ints / 2};
@@ -257,22 +259,16 @@ static const char* large_counts(void) {
     broadcast_and_free(made, "resized_c to the same extent");
     broadcast_and_free(block, "contiguous_c");
     MPI_Type_free(&third);
-    return "";
 }
 #else
-static const char* large_counts(void) { return "skipped: no large counts"; }
+static void large_counts(void) { said = "skipped: no large counts"; }
 #endif
 
 int main(int argc, char** argv) {
+    static const struct use uses[] = {
+        {"operators", operators}, {"types", types}, {"large_counts", large_counts}, {NULL, NULL}};
     begin(&argc, &argv);
-    const char *const what = argc == 2 ? argv[1] : "", *said = "";
-    if (strcmp(what, "operators") == 0) {
-        operators();
-    } else if (strcmp(what, "large_counts") == 0) {
-        said = large_counts();
-    } else {
-        types();
-    }
+    use_named(argc, argv, uses)->run();
     broadcasts_checked(MPI_COMM_WORLD, 8);
     end(said);
     return 0;

@@ -2,24 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
+#include "core/algorithms/equal_blocks.h"
 
 namespace mutirao {
 namespace {
-
-TEST(VirtualRank, CountsFromTheRootAndBack) {
-    EXPECT_EQ(virtual_rank(12, 12, 24), 0);
-    EXPECT_EQ(virtual_rank(0, 12, 24), 12);
-    EXPECT_EQ(virtual_rank(11, 12, 24), 23);
-    for (int size = 1; size <= 9; ++size) {
-        for (int root = 0; root < size; ++root) {
-            for (int rank = 0; rank < size; ++rank) {
-                EXPECT_EQ(real_rank(virtual_rank(rank, root, size), root, size), rank);
-            }
-        }
-    }
-}
 
 TEST(OthersOf, TheNextOneComesFirst) {
     EXPECT_EQ(others_of(2, 4), (std::vector<int>{3, 0, 1}));
@@ -39,56 +25,6 @@ TEST(KNomial, RadixThreeByHand) {
     EXPECT_EQ(k_nomial_place(9, 11, 3), (TreePlace{0, {10}}));
     EXPECT_EQ(k_nomial_place(3, 11, 3), (TreePlace{0, {4, 5}}));
     EXPECT_EQ(k_nomial_place(8, 11, 3), (TreePlace{6, {}}));
-}
-
-int depth_of(int rank, int size, int radix) {
-    int depth = 0;
-    for (int at = rank; at != 0; at = k_nomial_place(at, size, radix).parent) ++depth;
-    return depth;
-}
-
-// Catches a child that its parent does not serve, or serves twice, and a tree that is too deep.
-TEST(KNomial, ParentsAndChildrenAgreeAndTheDepthIsLogarithmic) {
-    for (const int radix : {2, 3, 4, 8, 64}) {
-        for (int size = 1; size <= 70; ++size) {
-            std::vector<int> times_served(static_cast<std::size_t>(size), 0);
-            int most_depth = 0;
-            while (std::pow(radix, most_depth) < size) ++most_depth;
-            for (int rank = 0; rank < size; ++rank) {
-                EXPECT_LE(depth_of(rank, size, radix), most_depth) << rank << " of " << size;
-                for (const int child : k_nomial_place(rank, size, radix).children) {
-                    ++times_served[static_cast<std::size_t>(child)];
-                    EXPECT_EQ(k_nomial_place(child, size, radix).parent, rank);
-                }
-            }
-            for (int rank = 0; rank < size; ++rank) {
-                EXPECT_EQ(times_served[static_cast<std::size_t>(rank)], rank == 0 ? 0 : 1);
-            }
-        }
-    }
-}
-
-TEST(Binomial, ASubtreeIsConsecutive) {
-    for (int size = 1; size <= 40; ++size) {
-        for (int rank = 0; rank < size; ++rank) {
-            int below = 1;  // counted by walking up from every rank
-            for (int other = rank + 1; other < size; ++other) {
-                int at = other;
-                while (at > rank) at = k_nomial_place(at, size, 2).parent;
-                if (at != rank) continue;
-                ++below;
-                EXPECT_LT(other, binomial_subtree_end(rank, size));
-            }
-            EXPECT_EQ(binomial_subtree_end(rank, size), rank + below);
-        }
-    }
-}
-
-TEST(Binary, ParentsAndChildrenAgree) {
-    EXPECT_EQ(binary_place(0, 1), (TreePlace{-1, {}}));
-    EXPECT_EQ(binary_place(0, 6), (TreePlace{-1, {1, 2}}));
-    EXPECT_EQ(binary_place(2, 6), (TreePlace{0, {5}}));
-    EXPECT_EQ(binary_place(5, 6), (TreePlace{2, {}}));
 }
 
 TEST(Blocks, CoverTheMessageInOrderAndDifferByAByte) {
@@ -115,6 +51,12 @@ TEST(Blocks, OfGivenLengthsLieOneBehindAnother) {
     EXPECT_EQ(blocks.block(1, Buffer::input), (Region{Buffer::input, 3, 0}));
     EXPECT_EQ(blocks.block(2), (Region{Buffer::output, 3, 5}));
     EXPECT_EQ(blocks.range(0, 3), (Region{Buffer::output, 0, 8}));
+}
+
+TEST(RankBlocks, TheLongestIsKnownWhereAllAre) {
+    const std::size_t lengths[] = {5, 0, 7};
+    EXPECT_EQ(longest_block_bytes({.rank = 2, .size = 3, .length_bytes = 4, .lengths = lengths}), 7u);
+    EXPECT_EQ(longest_block_bytes({.rank = 1, .size = 3, .length_bytes = 4}), 4u);
 }
 
 TEST(Segments, CutTheWholeAndOnlyTheLastIsShort) {

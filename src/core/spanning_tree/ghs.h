@@ -11,7 +11,7 @@
 // is told, and rejects a link to a known member without a message. What is known is a lower bound,
 // often out of date: it saves messages and changes no decision. It costs up to one bit per host of
 // the network in each of those messages. On the complete graph of 24 hosts in six sites, all
-// waking at once, it saves 450 of 816 messages, and 8.1 of 10.6 seconds (timed_run_test.cpp).
+// waking at once, it saves 450 of 816 messages, and 8.1 of 10.6 seconds.
 //
 // The end. Where the paper halts, the members that the two core hosts know are the whole tree, for
 // every host of it has reported through one of them; they tell the others how many (finish).

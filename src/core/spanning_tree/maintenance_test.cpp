@@ -57,28 +57,6 @@ void play(std::map<int, Node>& nodes) {
     }
 }
 
-TEST(Maintenance, OneHostEndsAtOnce) {
-    Node node(3, {}, Round{1, 3, {}, {}, {3}});
-    EXPECT_EQ(node.state(), State::sleeping);
-    EXPECT_TRUE(node.start().empty());
-    EXPECT_TRUE(node.finished());
-    EXPECT_EQ(node.tree(), EdgeList{});
-}
-
-TEST(Maintenance, WhatComesBeforeTheRoundBeginsWaits) {
-    const Round round = round_of({{0, 1}}, {}, {0, 1});
-    Node root(0, {{1, {5, 0, 1}}}, round), other(1, {{0, {5, 0, 1}}}, round);
-    const Output asked = root.start();
-    ASSERT_EQ(asked.size(), 1U);
-    EXPECT_EQ(asked[0].message.kind, Kind::not_fail);
-    EXPECT_TRUE(other.on(0, asked[0].message).empty());
-    EXPECT_EQ(other.waiting(), 1);
-    const Output answered = other.start();
-    ASSERT_EQ(answered.size(), 1U);
-    EXPECT_EQ(answered[0].message.kind, Kind::not_fail_ack);
-    EXPECT_EQ(answered[0].message.links, (std::vector<Weight>{{5, 0, 1}}));
-}
-
 TEST(Maintenance, AnAcknowledgementOfAnotherTagCountsForNothing) {
     const Round round = round_of({{0, 1}}, {}, {0, 1});
     Node root(0, {{1, {5, 0, 1}}}, round);
@@ -97,18 +75,7 @@ TEST(Maintenance, ASuspicionHeardOfAlreadyIsNotPassedOnAgain) {
     EXPECT_TRUE(middle.on(0, {Kind::not_fail, {}, 1, {}}).empty());
 }
 
-// Taking the recovered link 1-2 where the fragments {0, 1} and {2} merge would leave 0-2 out.
-TEST(Maintenance, RecoveredLinksDoNotJoinFragmentsThatOthersCanJoin) {
-    const Round round = round_of({{0, 1}, {1, 3}, {2, 3}},
-                                 {{1, 3, 2, never}, {2, 3, 2, never}, {1, 2, 9, 1}}, {0, 1, 2});
-    std::map<int, Node> nodes = nodes_of(round, {{5, 0, 1}, {3, 0, 2}, {1, 1, 2}});
-    play(nodes);
-    for (const auto& [host, node] : nodes) {
-        EXPECT_TRUE(node.finished()) << host;
-        EXPECT_EQ(node.tree(), (EdgeList{{0, 2}, {1, 2}})) << host;
-    }
-}
-
+// Of the last resort they are while fragments merge, not in what is told of the tree.
 TEST(Maintenance, RecoveredLinksJoinAHostThatTheTreeDidNotReach) {
     const Round round = round_of({{0, 1}}, {{0, 2, never, 4}, {1, 2, never, 3}}, {0, 1, 2});
     std::map<int, Node> nodes = nodes_of(round, {{5, 0, 1}, {4, 0, 2}, {3, 1, 2}});
@@ -131,20 +98,6 @@ TEST(Maintenance, TheRootsPartEndsIfLinksDoNotJoinAllHosts) {
     EXPECT_EQ(nodes.at(0).tree(), (EdgeList{{0, 1}}));
     EXPECT_TRUE(nodes.at(1).finished());
     EXPECT_FALSE(nodes.at(2).finished());
-}
-
-EdgeList ends(const std::vector<Weight>& links) {
-    EdgeList list;
-    for (const Weight& link : links) list.emplace_back(link.low, link.high);
-    return list;
-}
-
-TEST(Recoveries, TakeThePlaceOfTheWorstLinkOfTheirCycle) {
-    const std::vector<Weight> tree = {{5, 0, 1}, {9, 1, 2}, {7, 2, 3}};
-    EXPECT_EQ(ends(with_recoveries(tree, {{8, 0, 3}})), (EdgeList{{0, 1}, {0, 3}, {2, 3}}));
-    EXPECT_EQ(ends(with_recoveries(tree, {{9, 0, 2}})), (EdgeList{{0, 1}, {0, 2}, {2, 3}}))
-        << "of two links of weight 9 the one with the lower ends stays";
-    EXPECT_EQ(ends(with_recoveries(tree, {{9, 1, 3}})), (EdgeList{{0, 1}, {1, 2}, {2, 3}}));
 }
 
 TEST(Recoveries, NothingIsTakenTwice) {

@@ -79,43 +79,6 @@ Hosts joined_triangle() {
     return hosts;
 }
 
-TEST(Rounds, TwoHostsThatKnowNothingBuildATree) {
-    Hosts hosts{{knowing_nothing(0, 2), knowing_nothing(1, 2, 2)}, {}};
-    hosts.join(0, 1);
-    hosts.send(0, hosts.at(0).announce(1, 25));
-    hosts.deliver_all();
-    for (const Rounds& host : hosts.machines) {
-        EXPECT_EQ(host.version().tree, (EdgeList{{0, 1}}));
-        EXPECT_EQ(host.version().latency_us, (std::vector<double>{0, 25, 25, 0}));
-        EXPECT_EQ(host.view().version, host.version().number);
-        EXPECT_FALSE(host.running());
-    }
-    EXPECT_EQ(hosts.at(0).version(), hosts.at(1).version());
-    EXPECT_TRUE(hosts.at(0).leads());
-    EXPECT_FALSE(hosts.at(1).leads());
-}
-
-TEST(Rounds, WithoutATreeARoundWaitsUntilNoLinkIsUnknown) {
-    Hosts hosts{{knowing_nothing(0, 3), knowing_nothing(1, 3, 2), knowing_nothing(2, 3, 3)}, {}};
-    hosts.join(0, 1);
-    hosts.join(0, 2);
-    hosts.send(0, hosts.at(0).announce(1, 5));
-    hosts.deliver_all();
-    EXPECT_TRUE(hosts.at(0).waits_for_links());
-    EXPECT_EQ(hosts.at(0).view().unknown_links, 2);
-    hosts.send(0, hosts.at(0).announce(2, 7));
-    hosts.deliver_all();
-    EXPECT_EQ(hosts.at(0).version().number, 0U);
-    EXPECT_EQ(hosts.at(2).view().unknown_links, 1);
-    hosts.send(1, hosts.at(1).announce(2, unusable_us));
-    hosts.deliver_all();
-    for (const Rounds& host : hosts.machines) {
-        EXPECT_EQ(host.view().unknown_links, 0);
-        EXPECT_EQ(host.version().number, 1U);
-        EXPECT_EQ(host.version().tree, (EdgeList{{0, 1}, {0, 2}}));
-    }
-}
-
 // Whoever is alone waits for nobody.
 TEST(Rounds, TheWatchdogStartsARoundThatWaitsForLinks) {
     Hosts hosts{{knowing_nothing(0, 3), knowing_nothing(1, 3, 2), knowing_nothing(2, 3, 3)}, {}};
@@ -161,19 +124,6 @@ TEST(Rounds, NewsArePassedOnOnceAndByWhoeverDidNotKnow) {
     EXPECT_TRUE(host.on(0, news(0, 2, 0, 0, unusable_us)).empty());
 }
 
-// A break that the other end noticed is not hidden by however many measurements of the owner.
-TEST(Rounds, ABreakIsNewerThanLatencies) {
-    Rounds host = of_triangle(2);
-    host.joined(1);
-    host.on(1, news(0, 1, 0, 9, 5));
-    host.on(1, news(0, 1, 1, 0, unusable_us));
-    EXPECT_EQ(latency_us(host, 0, 1), unusable_us);
-    host.on(1, news(0, 1, 0, 10, 5));
-    EXPECT_EQ(latency_us(host, 0, 1), unusable_us);
-    host.on(1, news(0, 1, 1, 1, 6));
-    EXPECT_EQ(latency_us(host, 0, 1), 6);
-}
-
 TEST(Rounds, OnlyTheLowerHostAnnouncesLatencies) {
     Rounds higher = of_triangle(1);
     higher.joined(0);
@@ -214,18 +164,6 @@ TEST(Rounds, TheViewCountsItsChanges) {
     EXPECT_EQ(hosts.at(2).view(), view);
 }
 
-TEST(Rounds, AWorseTreeLinkLeadsToANewVersion) {
-    Hosts hosts = joined_triangle();
-    hosts.send(1, hosts.at(1).announce(2, 20));
-    hosts.deliver_all();
-    for (const Rounds& host : hosts.machines) {
-        EXPECT_EQ(host.version().tree, (EdgeList{{0, 1}, {0, 2}}));
-        EXPECT_EQ(host.view().tree, host.version().tree);
-        EXPECT_EQ(host.version(), hosts.at(0).version());
-        EXPECT_EQ(host.version().number, 1U);
-    }
-}
-
 TEST(Rounds, OnlyTheLeaderRestartsARound) {
     Hosts hosts = joined_triangle();
     EXPECT_TRUE(hosts.at(0).restart().empty());
@@ -259,19 +197,6 @@ TEST(Rounds, AChannelThatBrokeCarriesNoMoreOfTheRound) {
         const maintenance::Message step{maintenance::Kind::not_fail_ack, {}, 1, {{2, 1, 2}}};
         EXPECT_EQ(host.on(2, {.kind = Kind::step, .id = host.newest(), .step = step}).size(), breaks ? 0U : 1U);
     }
-}
-
-// The number was used before: host 0, which is new, cannot know, and is told.
-TEST(Rounds, AnOlderRoundIsAnsweredByTheNewest) {
-    Hosts hosts = joined_triangle();
-    const Version& version = hosts.at(1).version();
-    Message call{.kind = Kind::round, .id = {5, 0, 1}, .base_hash = version.hash, .tree = version.tree};
-    hosts.at(1).on(0, call);
-    call.id.number = 4;
-    const auto answer = to(2, hosts.at(1).on(2, call));
-    ASSERT_EQ(answer.size(), 1U);
-    EXPECT_EQ(answer[0].kind, Kind::newest);
-    EXPECT_EQ(answer[0].id, (rounds::RoundId{5, 0, 1}));
 }
 
 TEST(Rounds, NamesOfRoundsAreOrdered) {

@@ -1,0 +1,117 @@
+/* errors WHAT: programs that go on after an error of theirs. Mistakes that all ranks make at once are in
+ * wrong_collectives.c. */
+#include <setjmp.h>
+
+#include "checked.h"
+
+/* MPICH finds it out, and asks the handler of MPI_COMM_WORLD where nobody gave MPI_COMM_SELF one. */
+static void call_on_freed_communicator(void) {
+#ifdef MPICH_VERSION
+    MPI_Comm communicator, freed;
+    MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
+    freed = communicator;
+    MPI_Comm_free(&communicator);
+    expect(MPI_Barrier(freed) != MPI_SUCCESS, "no error on a freed communicator", 0);
+#endif
+}
+
+/* Under MPI_ERRORS_RETURN one rank errs and then calls rightly, which the others never see. */
+static void wrong_arguments(void) {
+    int value = 0;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    broadcasts_checked(MPI_COMM_WORLD, 4);
+    for (int time = 0; time < 40; ++time) {
+        if (world_rank == time % world_size) {
+            expect(MPI_Bcast(&value, -1, MPI_INT, 0, MPI_COMM_WORLD) != MPI_SUCCESS, "no error", time);
+            expect(MPI_Bcast(&value, 1, MPI_INT, -1, MPI_COMM_WORLD) != MPI_SUCCESS, "no error", time);
+        }
+        broadcast_checked(MPI_COMM_WORLD, time % world_size, 5, time);
+    }
+    broadcasts_checked(MPI_COMM_WORLD, 20);
+    call_on_freed_communicator();
+    end("");
+}
+
+static jmp_buf back;
+static volatile int jumps;
+
+static void jump(MPI_Comm* comm, int* code, ...) {
+    (void)comm;
+    (void)code;
+    longjmp(back, 1);
+}
+
+static void broadcast_from_below(int frames) {
+    volatile char filled[100];
+    for (size_t i = 0; i < sizeof filled; ++i) {
+        filled[i] = (char)frames;
+    }
+    if (frames > 0) {
+        broadcast_from_below(frames - 1);
+    } else {
+        broadcasts_checked(MPI_COMM_WORLD, 4);
+    }
+    filled[0] = filled[1];
+}
+
+/* An error handler that jumps out of the failing broadcast, as handlers of C++ bindings throw, on one rank only. The
+ * broadcasts after it must still be handled, from wherever on the stack they are called. */
+static void longjmp_handler(void) {
+    MPI_Errhandler handler;
+    int value = 0;
+    MPI_Comm_create_errhandler(jump, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    for (int time = 0; time < 3 && world_rank == 1; ++time) {
+        if (setjmp(back) == 0) {
+            MPI_Bcast(&value, 1, MPI_INT, world_size + 5, MPI_COMM_WORLD); /* no such root */
+            fail("the handler was not called", jumps);
+        }
+        ++jumps;
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Errhandler_free(&handler);
+    for (int time = 0; time < 100; ++time) {
+        broadcast_from_below(50 - time % 50);
+        usleep(2000);
+    }
+    end("");
+}
+
+/* Fault tolerance (ULFM): instead of broadcasting, the root revokes the communicator. Ranks that wait
+ * in the broadcast must learn so; the others' communicator goes on. */
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5
+#include <mpi-ext.h>
+
+static void revoked(void) {
+    for (int time = 0; time < 3; ++time) {
+        MPI_Comm comm;
+        int code = MPI_SUCCESS, data[300] = {0};
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        broadcasts_checked(comm, 20);
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+        if (world_rank == 0) {
+            usleep(50000);
+            MPIX_Comm_revoke(comm);
+        } else {
+            code = MPI_Bcast(data, 300, MPI_INT, 0, comm);
+            MPI_Error_class(code, &code);
+            expect(code == MPIX_ERR_REVOKED, "the broadcast ended otherwise", code);
+        }
+        MPI_Comm_free(&comm);
+        broadcasts_checked(MPI_COMM_WORLD, 8);
+    }
+    end("");
+}
+#else
+static void revoked(void) { end("skipped: no fault tolerance"); }
+#endif
+
+int main(int argc, char** argv) {
+    static const struct use uses[] = {{"wrong_arguments", wrong_arguments},
+                                      {"longjmp_handler", longjmp_handler},
+                                      {"revoked", revoked},
+                                      {NULL, NULL}};
+    begin(&argc, &argv);
+    use_named(argc, argv, uses)->run();
+    return 0;
+}
