@@ -141,12 +141,26 @@ class ReplayedLinks {
     Network announced_;
 };
 
-/// The hosts that usable links join to this one.
+/// All links that are usable both ways.
+simulate::Graph usable_links(const Network& network) {
+    simulate::Graph links{network.host_count(), {}};
+    for (const auto& [low, high] : simulate::complete_links(links.hosts)) {
+        const Weight weight = link_weight(network, low, high);
+        if (std::isfinite(weight.value)) links.edges.push_back({low, high, weight});
+    }
+    return links;
+}
+
+/// The hosts that they join to this one.
 HostSet part_of(int inside, const simulate::Graph& links) {
-    const std::vector<int> part = components(links);
-    HostSet hosts;
-    for (std::size_t host = 0; host < part.size(); ++host) {
-        if (part[host] == part[static_cast<std::size_t>(inside)]) hosts.insert(static_cast<int>(host));
+    HostSet hosts{inside};
+    for (int before = 0; before != hosts.count();) {
+        before = hosts.count();
+        for (const auto& edge : links.edges) {
+            if (!hosts.contains(edge.low) && !hosts.contains(edge.high)) continue;
+            hosts.insert(edge.low);
+            hosts.insert(edge.high);
+        }
     }
     return hosts;
 }
@@ -204,7 +218,7 @@ maintenance::Round MaintainedTree::next_round(const Network& announced, const Ho
 }
 
 int MaintainedTree::adapt(const Network& announced, int inside) {
-    const simulate::Graph links = simulate::graph_of(announced);
+    const simulate::Graph links = usable_links(announced);
     const maintenance::Round round = next_round(announced, part_of(inside, links));
     if (round.hosts == hosts_ && round.changes.empty()) return 0;
     base_ = announced;
