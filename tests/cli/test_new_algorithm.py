@@ -9,7 +9,7 @@ import pytest
 
 from mutirao.base.paths import ROOT
 from mutirao.catalogue.collectives import COLLECTIVES
-from mutirao.cli.commands.new_algorithm import ALGORITHMS, CATALOGUE, STARTS
+from mutirao.cli.commands.new_algorithm import ALGORITHMS, CATALOGUE, DECLARATIONS, SIMPLEST, STARTS
 from shared import refused
 
 
@@ -24,53 +24,48 @@ def texts(root):
     return {path.relative_to(root): path.read_text() for path in root.rglob("*") if path.is_file()}
 
 
-def compile_together(files):
+def compile_together(root, files):
     """In one go, since most of the time goes into what all include."""
     finished = subprocess.run(
-        ["g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", ROOT / "src", "-x", "c++", "-"],
+        ["g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", root / "src", "-I", ROOT / "src",
+         "-x", "c++", "-"],
         input="".join(f'#include "{file}"\n' for file in files), capture_output=True, text=True, check=False)
     assert finished.returncode == 0, finished.stderr
 
 
+def part_of(path, collective):
+    """What a file says about one collective."""
+    _, _, rest = path.read_text().partition(f"\nnamespace {collective} {{\n")
+    return rest.partition(f"\n}}  // namespace {collective}\n")[0]
+
+
+def declared(collective):
+    """Functions, each with the file that it is said to be in."""
+    for names, file in re.findall(r"^Build (.*?);(?:  // (\w+)\.cpp)?$", part_of(ROOT / DECLARATIONS, collective),
+                                  re.MULTILINE):
+        for name in names.split(", "):
+            yield name, f"{file or name}.cpp"
+
+
 def test_every_collective_with_algorithms_of_its_own_has_a_start():
-    assert list(STARTS) == [name for name in COLLECTIVES if (ROOT / ALGORITHMS / name).is_dir()]
+    assert list(STARTS) == [name for name in COLLECTIVES if part_of(ROOT / DECLARATIONS, name)]
 
 
-def sources_and_names():
-    """Of each collective: the algorithms whose rows its folder or its part of a file beside the folders has, and its
-    part of the catalogue."""
-    catalogue = (ROOT / CATALOGUE).read_text()
-    for collective in STARTS:
-        sources = [path.read_text() for path in sorted((ROOT / ALGORITHMS / collective).glob("*.cpp"))]
-        sources += [part for path in sorted((ROOT / ALGORITHMS).glob("*.cpp")) if path != ROOT / CATALOGUE
-                    for part in re.findall(rf"^namespace {collective} \{{\n(.*?)^\}}  // namespace {collective}\n",
-                                           path.read_text(), re.MULTILINE | re.DOTALL)]
-        rows = [name for text in sources for name in re.findall(r"^Algorithm (\w+)\(\) \{", text, re.MULTILINE)]
-        declared, _, listed = catalogue.partition(f"\nnamespace {collective} {{\n")[2].partition(
-            f"\n}}  // namespace {collective}\n")[0].partition("\nstatic ")
-        yield collective, rows, declared, listed.partition("return {")[2]
+@pytest.mark.parametrize("collective", STARTS)
+def test_every_function_has_a_row_and_is_where_the_catalogue_says(collective):
+    built = re.findall(r"\.build = (\w+)|\", (groups\w*),", part_of(ROOT / CATALOGUE, collective))
+    assert {row or groups for row, groups in built} == {name for name, _ in declared(collective)}
+    for name, file in declared(collective):
+        own = ROOT / ALGORITHMS / collective / file
+        code = (own if own.exists() else ROOT / ALGORITHMS / file).read_text()
+        qualified = name if f"\nnamespace mutirao::{collective} {{\n" in code else f"{collective}::{name}"
+        assert f"\nSchedule {qualified}(const Request& request) {{" in code, f"{collective}/{name}"
 
 
-def test_the_catalogue_has_every_row_once():
-    for collective, rows, declared, listed in sources_and_names():
-        assert sorted(re.findall(r"(\w+)\(\)", declared)) == sorted(rows), collective
-        assert sorted(re.findall(r"(\w+)\(\)", listed)) == sorted(rows), collective
-
-
-def test_the_catalogue_says_which_file_an_algorithm_is_in():
-    for collective, _, declared, _ in sources_and_names():
-        for names, file in re.findall(r"^Algorithm (.*?);(?:  // (\w+)\.cpp)?$", declared, re.MULTILINE):
-            own = ROOT / ALGORITHMS / collective / f"{file or names.removesuffix('()')}.cpp"
-            code = (own if own.exists() else ROOT / ALGORITHMS / own.name).read_text()
-            for name in names.split(", "):
-                assert f"\nAlgorithm {name} {{" in code, f"{collective}/{name}"
-                assert f'"{name.removesuffix("()")}",' in code, f"{collective}/{name}"
-
-
-def test_it_makes_a_file_with_a_row_and_names_it_in_the_catalogue(typed, copy):
+def test_it_makes_a_file_and_a_row_in_the_catalogue(typed, copy):
     """Also a second time, under another name; and all of it compiles."""
     made = [assert_made(typed, copy, collective, name) for collective in STARTS for name in ("newest", "newest_one")]
-    compile_together([*made, copy / CATALOGUE])
+    compile_together(copy, [*made, copy / CATALOGUE])
 
 
 def assert_made(typed, copy, collective, name):
@@ -78,27 +73,21 @@ def assert_made(typed, copy, collective, name):
     told = json.loads(typed("new-algorithm", collective, name, "--root", copy, "--json").stdout)
     after = texts(copy)
     changed = {str(path) for path in after if before.get(path) != after[path]}
-    assert changed == {told["file"], told["catalogue"]}
+    assert changed == {told["file"], told["catalogue"], str(DECLARATIONS)}
     assert (told["file"], told["catalogue"]) == (str(ALGORITHMS / collective / f"{name}.cpp"), str(CATALOGUE))
     assert told["next"]["look at it"] == f"./mutirao show {collective}/{name} --ranks 6"
     assert told["next"]["measure it"] == f"./mutirao bench {collective} --only native,{name}"
     assert f"--gtest_filter='*/{collective}_{name}" in told["next"]["prove it"]
 
     code = (copy / told["file"]).read_text()
-    body = code.partition(f"static Schedule {name}(const Request& request) {{\n")[2].partition("\n}\n")[0]
-    start_file = next(text for path, text in before.items() if path.parent == ALGORITHMS / collective
-                      and f"\nAlgorithm {start}() {{\n" in text)
-    assert body and f"Schedule {start}(const Request& request) {{\n{body}\n}}\n" in start_file
-    row = code.partition(f"Algorithm {name}() {{\n")[2]
-    assert f"\nnamespace mutirao::{collective} {{\n" in code
-    assert f'{{.name = "{name}",' in row and f".build = {name}" in row
+    body = code.partition(f"Schedule {collective}::{name}(const Request& request) {{\n")[2].partition("\n}\n")[0]
+    assert body and f"Schedule {collective}::{start}(const Request& request) {{\n{body}\n}}\n" in before[SIMPLEST]
+    row = part_of(copy / CATALOGUE, collective).partition(f"\n        {{.name = \"{name}\"")[2]
+    assert f".build = {name}" in row and row.endswith("},\n    };\n}\n")
     assert (".keeps_order = true" in row) == (
         collective in ("reduce", "allreduce", "reduce_scatter_block", "scan", "exscan"))
     assert (".level = Level::hosts" in row) == (collective == "broadcast")
-
-    names = after[CATALOGUE].partition(f"\nnamespace {collective} {{\n")[2].partition("\n}  // namespace")[0]
-    assert names.count(f"\nAlgorithm {name}();\n\nstatic ") == 1
-    assert names.endswith(f",\n            {name}()}};\n}}\n")
+    assert part_of(copy / DECLARATIONS, collective).endswith(f"\nBuild {name};")
     return copy / told["file"]
 
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "core/algorithms/catalogue.h"
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/reduction.h"
 
@@ -95,45 +96,25 @@ Schedule halved(const Request& request, bool everywhere) {
 
 }  // namespace
 
-namespace reduce {
-
 // Partners begin as neighbours, so operands stay in order (also Thakur, Rabenseifner and Gropp 2005,
 // doi:10.1177/1094342005051521).
 //
 // Cost, n bytes: for a power of two of p ranks, 2 log2 p steps; at most 2 n bytes through a port and n bytes
 // combined. Otherwise one step and n bytes more. Empty blocks are not sent, and a block should be worth a message.
-Algorithm rabenseifner() {
-    return {.name = "rabenseifner",
-            .summary = "recursive halving, then the blocks are gathered at the root",
-            .source = "Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1",
-            .build = [](const Request& request) { return halved(request, false); }, .keeps_order = true};
-}
-
-}  // namespace reduce
-
-namespace allreduce {
+Schedule reduce::rabenseifner(const Request& request) { return halved(request, false); }
 
 // As the reduction of that name, with the blocks spread by recursive doubling.
 //
 // Cost, n bytes: for a power of two of p ranks, 2 log2 p steps, less than 2 n bytes through a port and n bytes
 // combined. Otherwise two steps and up to 2 n bytes more. Empty blocks are not sent, and a block should be worth a
 // message.
-Algorithm rabenseifner() {
-    return {.name = "rabenseifner",
-            .summary = "recursive halving, then the blocks are spread by doubling",
-            .source = "Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1",
-            .build = [](const Request& request) { return halved(request, true); }, .keeps_order = true};
-}
-
-}  // namespace allreduce
-
-namespace reduce_scatter_block {
+Schedule allreduce::rabenseifner(const Request& request) { return halved(request, true); }
 
 // At half the ranks' distance first, so at the end each has its own block of everybody.
 //
 // Cost, p ranks, blocks of n bytes: log2 p steps for a power of two, and (p - 1) n bytes through each port;
 // otherwise floor(log2 p) + 2 steps and up to p n bytes more.
-static Schedule recursive_halving(const Request& request) {
+Schedule reduce_scatter_block::recursive_halving(const Request& request) {
     const int rank = request.rank;
     const Blocks blocks = blocks_of(request);
     const Region result{Buffer::output, 0, own_length_bytes(request)};
@@ -158,14 +139,5 @@ static Schedule recursive_halving(const Request& request) {
     }
     return std::move(flow).take();
 }
-
-Algorithm recursive_halving() {
-    return {.name = "recursive_halving",
-            .summary = "partners split the blocks that both hold, at halving distances",
-            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = recursive_halving, .blocks = InBlocks::uneven};
-}
-
-}  // namespace reduce_scatter_block
 
 }  // namespace mutirao

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/algorithms/catalogue.h"
 #include "core/algorithms/dataflow.h"
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/over_placement.h"
@@ -54,52 +55,26 @@ TreePlace locality_place(const Request& request) {
 
 }  // namespace
 
-namespace broadcast {
-
 // Starting many sends is shared out; what pays for short messages where that costs much
 // beside a link's latency. Among all ranks, since it is nothing between one rank of each host.
 //
 // Cost, H hosts of at least m ranks, radix k, n bytes: depth ceil(log_(km+1) H) over the network, of up to k
 // messages one after the other, with ceil(log2 m) inside before each; a host sends up to k m n bytes a round.
-static Schedule locality_tree(const Request& request) {
+Schedule broadcast::locality_tree(const Request& request) {
     return over_place(request, locality_place(request));
 }
-
-Algorithm locality_tree() {
-    return {.name = "locality_tree",
-            .summary = "down a tree in which all ranks of a host serve other hosts",
-            .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
-            .build = locality_tree, .segmented = true, .radices = {2, 4}};
-}
-
-}  // namespace broadcast
-
-namespace reduce {
-
-Schedule k_nomial(const Request& request);
 
 // The broadcast's tree: ranks combine what comes before they hand it on inside.
 //
 // Cost, H hosts of at least m ranks, radix k, n bytes: depth ceil(log_(km+1) H) over the network, of up to k
 // messages one after the other, with ceil(log2 m) inside after each; a rank combines up to k n bytes a round and
 // as many more as it has children inside.
-static Schedule locality_tree(const Request& request) {
+Schedule reduce::locality_tree(const Request& request) {
     Dataflow flow;
     pass_up(request, mirrored(locality_place(request)),
             whole_message(flow, request, request.rank == request.root));
     return std::move(flow).take();
 }
-
-Algorithm locality_tree() {
-    return {.name = "locality_tree",
-            .summary = "up a tree in which all ranks of a host serve other hosts",
-            .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
-            .build = locality_tree, .segmented = true, .radices = {2, 4}};
-}
-
-}  // namespace reduce
-
-namespace allgather {
 
 namespace {
 
@@ -162,7 +137,7 @@ class HostByHost {
 // Cost, H hosts of at least m ranks, p ranks, blocks of n bytes: ceil(log_((k-1)m+1) H) rounds of k - 1 messages,
 // or twice as many, over the network and m times as many inside; (p - m) n bytes enter each host. Scratch for all
 // blocks and a copy of each where ranks are not numbered host by host.
-static Schedule locality_bruck(const Request& request) {
+Schedule allgather::locality_bruck(const Request& request) {
     const Placement& placement = given_placement(request);
     const HostByHost blocks(placement, request);
     const int hosts = placement.host_count(), host = placement.host_of(request.rank);
@@ -204,17 +179,6 @@ static Schedule locality_bruck(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm locality_bruck() {
-    return {.name = "locality_bruck",
-            .summary = "bruck between hosts, whose ranks share the work and exchange what comes",
-            .source = "Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
-            .build = locality_bruck, .radices = {2, 5}, .blocks = InBlocks::uneven};
-}
-
-}  // namespace allgather
-
-namespace allreduce {
-
 namespace {
 
 /// Of the blocks of an allgather to which only one rank of each host has something to give.
@@ -246,7 +210,7 @@ Schedule combine(int count, std::size_t length_bytes) {
 // Cost, H hosts of at least m ranks, radix k, n bytes: ceil(log_((k-1)m+1) H) rounds over the network of up to
 // k - 1 messages, ceil(log2 m) steps inside before, and as many messages inside as the allgather has; every rank
 // combines H n bytes, so it is for short messages. Scratch for H + 1 messages.
-static Schedule locality_exchange(const Request& request) {
+Schedule allreduce::locality_exchange(const Request& request) {
     const Placement& placement = given_placement(request);
     const auto beside = placement.ranks_of(placement.host_of(request.rank));
     const int hosts = placement.host_count();
@@ -274,14 +238,5 @@ static Schedule locality_exchange(const Request& request) {
                     {.input = of_all, .output = {Buffer::output, 0, length}});
     return schedule;
 }
-
-Algorithm locality_exchange() {
-    return {.name = "locality_exchange",
-            .summary = "each host's sum to all ranks, by ranks of a host that share the work",
-            .source = "after Bienz, Olson and Gropp 2019, arXiv:1910.09650",
-            .build = locality_exchange, .radices = {2, 5}};
-}
-
-}  // namespace allreduce
 
 }  // namespace mutirao

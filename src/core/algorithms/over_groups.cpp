@@ -29,6 +29,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/algorithms/catalogue.h"
 #include "core/algorithms/dataflow.h"
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/over_placement.h"
@@ -545,101 +546,27 @@ Blocks owned_blocks(const Request& request) {
     return Blocks(lengths);
 }
 
-/// To a block for every rank, and from there: two crossings of smaller parts.
-Schedule twice(const Request& request, Movement first, Movement second) {
-    const Blocks blocks = owned_blocks(request);
-    Dataflow flow;
-    OverGroups to_blocks(flow, request, first, blocks, request.size, true, 0);
-    to_blocks.run();
-    OverGroups(flow, request, second, blocks, request.size, true, to_blocks.scratch_bytes()).run();
-    return std::move(flow).take();
-}
-
-/// Shorter messages are at the bound by other ways, and a part of them is not worth its message.
-constexpr std::size_t least_message_bytes = 8192, least_block_bytes = 2048;
-
-Algorithm row(Collective collective, std::string_view name, std::string_view summary, Schedule (*build)(const Request&),
-              InBlocks blocks = InBlocks::equal) {
-    return {.collective = collective,
-            .name = name,
-            .summary = summary,
-            .source = "after Traeff and Hunold 2019, arXiv:1910.13373; Bienz et al. 2022, arXiv:2206.03564",
-            .build = build, .spreads = {4, 1, 16}, .trees = {TreeKind::two_level, TreeKind::regions},
-            .least_bytes = row_of(collective).in_blocks == InBlocks::none ? least_message_bytes : least_block_bytes,
-            .blocks = blocks};
-}
-
 }  // namespace
 
-namespace broadcast {
+Schedule broadcast::groups(const Request& request) { return once(request, spread_out); }
+Schedule reduce::groups(const Request& request) { return once(request, reduced); }
+Schedule allreduce::groups(const Request& request) { return once(request, reduced_by_all); }
 
-Algorithm groups() {
-    return row(Collective::broadcast, "groups", "every pair of ranks of two sites carries a part, put together inside",
-               [](const Request& request) { return once(request, spread_out); });
+Schedule gather::groups(const Request& request) { return once_in_blocks(request, gathered); }
+Schedule scatter::groups(const Request& request) { return once_in_blocks(request, scattered); }
+Schedule allgather::groups(const Request& request) { return once_in_blocks(request, gathered_by_all); }
+Schedule reduce_scatter_block::groups(const Request& request) {
+    return once_in_blocks(request, reduced_in_blocks);
 }
 
-}  // namespace broadcast
-
-namespace gather {
-
-Algorithm groups() {
-    return row(Collective::gather, "groups", "blocks go in parts to all ranks of the root's site, and from these to it",
-               [](const Request& request) { return once_in_blocks(request, gathered); });
+/// To a block for every rank, and from there: two crossings of smaller parts.
+Schedule allreduce::groups_twice(const Request& request) {
+    const Blocks blocks = owned_blocks(request);
+    Dataflow flow;
+    OverGroups to_blocks(flow, request, reduced_in_blocks, blocks, request.size, true, 0);
+    to_blocks.run();
+    OverGroups(flow, request, gathered_by_all, blocks, request.size, true, to_blocks.scratch_bytes()).run();
+    return std::move(flow).take();
 }
-
-}  // namespace gather
-
-namespace scatter {
-
-Algorithm groups() {
-    return row(Collective::scatter, "groups", "all ranks of the root's site send parts of each block",
-               [](const Request& request) { return once_in_blocks(request, scattered); });
-}
-
-}  // namespace scatter
-
-namespace allgather {
-
-Algorithm groups() {
-    return row(Collective::allgather, "groups", "blocks go in parts to all ranks of each site, put together inside",
-               [](const Request& request) { return once_in_blocks(request, gathered_by_all); }, InBlocks::uneven);
-}
-
-}  // namespace allgather
-
-namespace reduce {
-
-Algorithm groups() {
-    return row(Collective::reduce, "groups", "combined inside each site, by all its ranks sent to the root's site",
-               [](const Request& request) { return once(request, reduced); });
-}
-
-}  // namespace reduce
-
-namespace allreduce {
-
-Algorithm groups() {
-    return row(Collective::allreduce, "groups", "combined inside each site, exchanged by all pairs of ranks at once",
-               [](const Request& request) { return once(request, reduced_by_all); });
-}
-
-Algorithm groups_twice() {
-    Algorithm algorithm =
-        row(Collective::allreduce, "groups_twice", "a block is combined by each rank, then gathered by all sites",
-            [](const Request& request) { return twice(request, reduced_in_blocks, gathered_by_all); });
-    algorithm.most_outer = 1;
-    return algorithm;
-}
-
-}  // namespace allreduce
-
-namespace reduce_scatter_block {
-
-Algorithm groups() {
-    return row(Collective::reduce_scatter_block, "groups", "a part of each block is combined by each rank of a site",
-               [](const Request& request) { return once_in_blocks(request, reduced_in_blocks); }, InBlocks::uneven);
-}
-
-}  // namespace reduce_scatter_block
 
 }  // namespace mutirao

@@ -3,23 +3,18 @@
 #include <utility>
 #include <vector>
 
+#include "core/algorithms/catalogue.h"
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/over_placement.h"
 #include "core/algorithms/reduction.h"
 
 namespace mutirao {
 
-namespace broadcast {
-Schedule k_nomial(const Request& request);
-}
-
-namespace {
-
 // The linear scan of MPI libraries, a pipeline in segments.
 //
 // Cost, p ranks, n bytes in s segments: depth p - 1; p + s - 2 steps of n / s bytes; a rank sends, receives and
 // combines n bytes.
-Schedule linear_scan(const Request& request) {
+Schedule scan::linear(const Request& request) {
     Dataflow flow;
     const auto before = ranks_from(std::max(request.rank - 1, 0), request.rank);
     for (Partial& part : parts_of(request, whole_message(flow, request, true))) {
@@ -31,7 +26,7 @@ Schedule linear_scan(const Request& request) {
 }
 
 /// What comes from the rank before is the result; with a rank's own operand added it goes on to the next.
-Schedule linear_exscan(const Request& request) {
+Schedule exscan::linear(const Request& request) {
     Dataflow flow;
     const Region all{Buffer::input, 0, request.length_bytes};
     const bool is_last = request.rank + 1 == request.size;
@@ -53,19 +48,12 @@ Schedule linear_exscan(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm linear_row(Schedule (*build)(const Request&)) {
-    return {.name = "linear",
-            .summary = "each rank adds its operand and passes it on: a pipeline",
-            .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
-            .build = build, .segmented = true, .keeps_order = true, .from_first = true};
-}
-
 // In step k every rank sends what it has to the rank 2^k further on, so that all hold twice as many operands; the
 // second paper has it for MPI.
 //
 // Cost, p ranks, n bytes: ceil(log2 p) steps, in each of which a rank sends, receives and combines n bytes at most;
 // without the own operand it combines 2 n.
-Schedule doubling_scan(const Request& request) {
+Schedule scan::recursive_doubling(const Request& request) {
     Dataflow flow;
     Partial partial = whole_message(flow, request, true);
     for (int distance = 1; distance < request.size; distance *= 2) {
@@ -78,7 +66,7 @@ Schedule doubling_scan(const Request& request) {
 }
 
 /// Two sums: the result, and the same with the rank's own operand for the others.
-Schedule doubling_exscan(const Request& request) {
+Schedule exscan::recursive_doubling(const Request& request) {
     Dataflow flow;
     const std::size_t length = request.length_bytes;
     const Region operand{Buffer::input, 0, length};
@@ -108,13 +96,7 @@ Schedule doubling_exscan(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm doubling_row(Schedule (*build)(const Request&)) {
-    return {.name = "recursive_doubling",
-            .summary = "every rank sends on what it has, at doubling distances",
-            .source = "Hillis and Steele 1986, doi:10.1145/7902.7903; "
-                      "Sanders and Traeff 2006, doi:10.1007/11846802_15",
-            .build = build, .keeps_order = true};
-}
+namespace {
 
 enum class OwnOperand : unsigned char { included, left_out };
 
@@ -169,13 +151,6 @@ Schedule prefix_shares(const Request& request, OwnOperand own) {
     return std::move(flow).take();
 }
 
-Algorithm shares_row(Schedule (*build)(const Request&)) {
-    return {.name = "direct_shares",
-            .summary = "every rank adds up a share and sends each rank its prefix",
-            .source = "after Chan et al. 2007, doi:10.1002/cpe.1206",
-            .build = build, .segmented = true, .segments_of_blocks = true, .keeps_order = true, .from_first = true};
-}
-
 // By hosts: the ranks of a host scan, the last of them, which then has its host's sum, scan between the hosts, and what
 // comes before a host is handed round inside and added there (Sanders and Traeff 2006, on clusters of SMP nodes).
 // Prefixes go by ranks, so a host is taken to be a run of consecutive ranks: where a host's ranks are not numbered one
@@ -207,7 +182,7 @@ Schedule two_level_scan(const Request& request, OwnOperand own) {
     };
 
     const Request inside = among(position, size, 0);
-    schedule.append(included ? doubling_scan(inside) : doubling_exscan(inside), ranks);
+    schedule.append(included ? scan::recursive_doubling(inside) : exscan::recursive_doubling(inside), ranks);
     // Where the run's last rank has its sum. Nobody asks for that of the last run.
     Region sum = !included && position == 0 ? operand : result;
     if (speaks && !included && position > 0 && run + 1 < runs.host_count()) {
@@ -218,7 +193,7 @@ Schedule two_level_scan(const Request& request, OwnOperand own) {
     const bool has_prefix_inside = included || position > 0;
     const Region before = has_prefix_inside ? unused_scratch() : result;
     if (speaks) {
-        schedule.append(doubling_exscan(among(run, runs.host_count(), 0)),
+        schedule.append(exscan::recursive_doubling(among(run, runs.host_count(), 0)),
                         [&](int other) { return runs.ranks_of(other).back(); }, {.input = sum, .output = before});
     }
     if (run == 0) return schedule;
@@ -228,55 +203,14 @@ Schedule two_level_scan(const Request& request, OwnOperand own) {
     return schedule;
 }
 
-Algorithm hosts_row(Schedule (*build)(const Request&)) {
-    return {.name = "two_level",
-            .summary = "sums inside each host and between the hosts' last ranks, then added inside",
-            .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
-            .build = build, .keeps_order = true};
-}
-
 }  // namespace
 
-Placement runs_on_hosts(const Placement& placement) {
-    std::vector<int> run_of_rank;
-    int run = 0;
-    for (int rank = 0; rank < placement.rank_count(); ++rank) {
-        if (rank > 0 && placement.host_of(rank) != placement.host_of(rank - 1)) ++run;
-        run_of_rank.push_back(run);
-    }
-    return Placement(std::move(run_of_rank));
-}
+Schedule scan::direct_shares(const Request& request) { return prefix_shares(request, OwnOperand::included); }
 
-namespace scan {
+Schedule exscan::direct_shares(const Request& request) { return prefix_shares(request, OwnOperand::left_out); }
 
-Algorithm linear() { return linear_row(linear_scan); }
+Schedule scan::two_level(const Request& request) { return two_level_scan(request, OwnOperand::included); }
 
-Algorithm recursive_doubling() { return doubling_row(doubling_scan); }
-
-Algorithm direct_shares() {
-    return shares_row([](const Request& request) { return prefix_shares(request, OwnOperand::included); });
-}
-
-Algorithm two_level() {
-    return hosts_row([](const Request& request) { return two_level_scan(request, OwnOperand::included); });
-}
-
-}  // namespace scan
-
-namespace exscan {
-
-Algorithm linear() { return linear_row(linear_exscan); }
-
-Algorithm recursive_doubling() { return doubling_row(doubling_exscan); }
-
-Algorithm direct_shares() {
-    return shares_row([](const Request& request) { return prefix_shares(request, OwnOperand::left_out); });
-}
-
-Algorithm two_level() {
-    return hosts_row([](const Request& request) { return two_level_scan(request, OwnOperand::left_out); });
-}
-
-}  // namespace exscan
+Schedule exscan::two_level(const Request& request) { return two_level_scan(request, OwnOperand::left_out); }
 
 }  // namespace mutirao

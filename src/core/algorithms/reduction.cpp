@@ -80,6 +80,11 @@ StepId Partial::combine(std::span<const int> before, std::span<const int> after)
     return received;
 }
 
+void Partial::combine_all(const Request& request) {
+    combine(ranks_from(0, request.rank), ranks_from(request.rank + 1, request.size));
+    settle();
+}
+
 void Partial::replace(std::span<const int> peers) {
     receive_all(peers, home_);
     at_home_ = true;

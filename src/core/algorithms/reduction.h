@@ -48,6 +48,8 @@ class Partial {
     /// Receives from each, and becomes before[0] op .. op itself op after[0] op .., associated from
     /// the left. Returns the receive from the last of `after`.
     StepId combine(std::span<const int> before, std::span<const int> after);
+    /// The same of all other ranks, in the ranks' order, and settles.
+    void combine_all(const Request& request);
     /// Receives from each, and becomes peers[0] op peers[1] .., in its home, without itself.
     void replace(std::span<const int> peers);
     /// Puts it into its home if it is not there.

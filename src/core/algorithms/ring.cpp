@@ -3,6 +3,7 @@
 #include <functional>
 #include <vector>
 
+#include "core/algorithms/catalogue.h"
 #include "core/algorithms/dataflow.h"
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/reduction.h"
@@ -62,11 +63,9 @@ class Ring {
 
 }  // namespace
 
-namespace allgather {
-
 // Cost, p ranks, blocks of n bytes: p - 1 steps and messages a rank, all between neighbours; a port sends and
 // receives (p - 1) n bytes. For long blocks.
-static Schedule ring(const Request& request) {
+Schedule allgather::ring(const Request& request) {
     const Blocks blocks = blocks_of(request);
     Dataflow flow;
     Ring(flow, request, blocks).allgather(own_input(request));
@@ -74,21 +73,10 @@ static Schedule ring(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm ring() {
-    return {.name = "ring",
-            .summary = "the blocks go round a ring",
-            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = ring, .blocks = InBlocks::uneven};
-}
-
-}  // namespace allgather
-
-namespace allreduce {
-
 // Cost, p ranks, n bytes: 2 (p - 1) steps of n / p bytes between neighbours; 2 n (p - 1) / p bytes through each
 // port, which is the least possible. For long messages: a block should be worth a message. Empty blocks are not
 // sent.
-static Schedule ring(const Request& request) {
+Schedule allreduce::ring(const Request& request) {
     const Blocks blocks(request.length_bytes, request.size, request.unit_bytes);
     Dataflow flow;
     if (request.size == 1) {
@@ -101,22 +89,11 @@ static Schedule ring(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm ring() {
-    return {.name = "ring",
-            .summary = "blocks go round a ring, reduced on the way, then once more",
-            .source = "Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002",
-            .build = ring, .segmented = true, .segments_of_blocks = true};
-}
-
-}  // namespace allreduce
-
-namespace reduce_scatter_block {
-
 // The first half of the paper's allreduce.
 //
 // Cost, p ranks, blocks of n bytes: p - 1 steps of n bytes between neighbours; (p - 1) n bytes through each port,
 // which is the least possible.
-static Schedule ring(const Request& request) {
+Schedule reduce_scatter_block::ring(const Request& request) {
     const Blocks blocks = blocks_of(request);
     const Region result{Buffer::output, 0, own_length_bytes(request)};
     const std::size_t second_place = aligned(longest_block_bytes(request));
@@ -129,14 +106,5 @@ static Schedule ring(const Request& request) {
     });
     return std::move(flow).take();
 }
-
-Algorithm ring() {
-    return {.name = "ring",
-            .summary = "blocks go round a ring and are reduced on the way",
-            .source = "Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002",
-            .build = ring, .segmented = true, .blocks = InBlocks::uneven};
-}
-
-}  // namespace reduce_scatter_block
 
 }  // namespace mutirao

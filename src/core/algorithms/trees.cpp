@@ -1,8 +1,11 @@
+// All that goes down or up a tree of ranks: each algorithm is a choice of places in it, and nothing else.
 #include "core/algorithms/trees.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
+#include "core/algorithms/catalogue.h"
 #include "core/algorithms/dataflow.h"
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/reduction.h"
@@ -90,40 +93,177 @@ std::vector<TreeVisit> nearest_first(const Tree& tree, int from, int barred) {
     return order;
 }
 
-namespace barrier {
-
-// A rank signals to a neighbour once it has heard from all its others, so what comes over an edge speaks for all
-// ranks behind it. A tree barrier (Mellor-Crummey and Scott 1991, doi:10.1145/103727.103729) gathers at the root
-// and returns from there; here the two directions of an edge may pass each other, and nobody waits for an echo of
-// its own signal.
+// A rank serves up to k - 1 children per digit of base k; what pays where starting a send is cheap beside a link's
+// latency. Radix 2 is the binomial tree, with MPICH's numbering: ranks relative to the root, the highest child first
+// (the tree itself is that of Johnsson and Ho 1989, doi:10.1109/12.29465).
 //
-// Cost, p ranks: 2 (p - 1) messages; a rank is done after the longest path that ends at it, so all are after the
-// tree's diameter, wherever it hangs from.
-static Schedule tree(const Request& request) {
-    Schedule schedule;
-    const std::vector<int> neighbours = neighbours_in(given_tree(request), request.rank);
-    std::vector<StepId> heard;
-    heard.reserve(neighbours.size());
-    for (const int neighbour : neighbours) heard.push_back(schedule.receive(neighbour, signal));
-    for (std::size_t i = 0; i < neighbours.size(); ++i) {
-        // The step to be left out of the dependencies comes last for a moment.
-        std::swap(heard[i], heard.back());
-        schedule.send(neighbours[i], signal, Schedule::After(heard).first(heard.size() - 1));
-        std::swap(heard[i], heard.back());
+// Cost, p ranks, radix k, n bytes: depth ceil(log_k p), p - 1 messages; the root sends (k - 1) ceil(log_k p) n bytes.
+// In s segments the depth is passed once and each further segment follows at the root's pace.
+Schedule broadcast::k_nomial(const Request& request) {
+    const int rank = virtual_rank(request.rank, request.root, request.size);
+    return over_virtual_tree(request, k_nomial_place(rank, request.size, request.parameters.radix));
+}
+
+// With segments, it moves a long message at the speed of one link (the paper's chain, with one chain).
+//
+// Cost, p ranks, n bytes in s segments: depth p - 1, (p - 1) s messages; every rank sends n bytes at most, and the
+// last has the whole after p + s - 2 steps of n / s bytes.
+Schedule broadcast::chain(const Request& request) {
+    const int rank = virtual_rank(request.rank, request.root, request.size);
+    return over_virtual_tree(request, chain_place(rank, request.size));
+}
+
+// Down the tree that is given, or a share down each of packed ones. It must hang from the root.
+//
+// Cost, p ranks: p - 1 messages per segment, depth and load as the tree has them; k packed trees pass k times as many
+// of a k-th. A two-level tree of q sites of up to m hosts: q - 1 messages between sites, one after the other over no
+// site twice; depth 1 + ceil(log2 m).
+//
+// Splitting over several trees is SplitStream (the first paper of packed_trees); that a tree suits the links it goes
+// over as far as others have not taken them is what packing adds (packed.cpp). For long messages over long links.
+Schedule broadcast::over_trees(const Request& request) {
+    std::vector<TreePlace> places;
+    for (const Tree& tree : shares_of(given_tree_from_root(request))) places.push_back(place_in(tree, request.rank));
+    return pass_down_shares(places, request);
+}
+
+namespace {
+
+Schedule up(const Request& request, const UpwardPlace& place) {
+    Dataflow flow;
+    pass_up(request, place, whole_message(flow, request, request.rank == request.root));
+    return std::move(flow).take();
+}
+
+/// The top of the balanced tree of these ranks.
+int middle_of(int first, int end) { return first + (end - first) / 2; }
+
+UpwardPlace in_order_place(const Request& request) {
+    UpwardPlace place;
+    int first = 0;
+    int end = request.size;
+    int top = request.root;
+    while (top != request.rank) {
+        place.parent = top;
+        (request.rank < top ? end : first) = request.rank < top ? top : top + 1;
+        top = middle_of(first, end);
     }
+    if (first < top) place.before.push_back(middle_of(first, top));
+    if (top + 1 < end) place.after.push_back(middle_of(top + 1, end));
+    return place;
+}
+
+}  // namespace
+
+// Radices other than 2: Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0. The ranks below a child
+// follow its parent's in a row, so operands stay in order if they are counted from rank 0.
+//
+// Cost, p ranks, radix k, n bytes: depth ceil(log_k p), p - 1 messages; a rank receives and combines up to (k - 1)
+// ceil(log_k p) n bytes. One more message of n bytes, from rank 0 to the root, where operands must stay in order.
+Schedule reduce::k_nomial(const Request& request) {
+    return reduce_over_virtual_tree(request, [&](int rank) {
+        return k_nomial_place(rank, request.size, request.parameters.radix);
+    });
+}
+
+// With segments, it moves a long message at the speed of one link.
+//
+// Cost, p ranks, n bytes in s segments: depth p - 1, (p - 1) s messages; every rank receives, combines and sends
+// n bytes at most; p + s - 2 steps of n / s bytes. One more, from rank 0 to the root, where operands must stay in
+// order.
+Schedule reduce::chain(const Request& request) {
+    return reduce_over_virtual_tree(request, [&](int rank) { return chain_place(rank, request.size); });
+}
+
+// What comes from a rank's children is combined on either side of its own operand. Open MPI's tree hangs from the
+// last rank and needs one message more to the root; here the root itself is on top, with the balanced trees of the
+// ranks before and after it below.
+//
+// Cost, p ranks, n bytes in s segments: depth at most 1 + ceil(log2 p), (p - 1) s messages; a rank receives at
+// most 2 n bytes. Operands stay in order, wherever the root is.
+Schedule reduce::in_order_binary(const Request& request) { return up(request, in_order_place(request)); }
+
+// The broadcast in time's reverse; links are taken to be alike in both directions.
+//
+// Cost, p ranks: p - 1 messages per segment, depth and load as the tree has them. It must hang from the root, and
+// the operator commute: ranks below a child may be any.
+Schedule reduce::over_trees(const Request& request) {
+    Dataflow flow;
+    pass_up_shares(request, whole_message(flow, request, request.rank == request.root));
+    return std::move(flow).take();
+}
+
+// Up and down the tree, or a share over each of packed trees. A segment goes down as soon as it is reduced, while later
+// ones still come up.
+//
+// Cost, p ranks: 2 (p - 1) messages per segment, twice the depth of the tree, which may hang from any rank; every
+// link carries the message once in each direction. Over packed trees from the host that is nearest to all there is
+// hardly a longer way than between the two farthest.
+Schedule allreduce::over_trees(const Request& request) {
+    Dataflow flow;
+    for (const auto& [place, parts] : pass_up_shares(request, whole_message(flow, request, true))) {
+        for (const Partial& part : parts) {
+            if (place.parent >= 0) flow.receive(place.parent, part.home());
+            for (const int child : place.children) flow.send(child, part.home());
+        }
+    }
+    return std::move(flow).take();
+}
+
+// A segment goes down as soon as it is reduced, while later ones still come up.
+//
+// Cost, p ranks, n bytes, radix k: depth 2 ceil(log_k p); 2 (p - 1) messages of n bytes in all. As the paper's
+// collectives of short vectors, which go through one rank, in fewer messages than of an exchange in which all send.
+Schedule allreduce::reduce_broadcast(const Request& request) {
+    Schedule schedule = reduce::k_nomial(request);
+    schedule.append(broadcast::k_nomial(request));
     return schedule;
 }
 
-Algorithm tree() {
-    return {.name = "tree",
-            .summary = "both ways over each edge of a tree made from the measured network",
-            .source = tree_sources,
-            .build = tree, .trees = measured_trees()};
+// Through one rank as well.
+//
+// Cost, p ranks, blocks of n bytes, radix k: depth ceil(log_k p) + ceil(log2 p); 2 (p - 1) messages in all; up to
+// ceil(log_k p) (k - 1) p n bytes enter rank 0. For short blocks, and for operators that do not commute. Scratch for p
+// blocks and for those that wait.
+Schedule reduce_scatter_block::reduce_scatter(const Request& request) {
+    Request whole = request;
+    whole.length_bytes *= static_cast<std::size_t>(request.size);
+    const bool collects = request.rank == request.root;
+    const Region reduced{Buffer::scratch, 0, collects ? whole.length_bytes : 0};
+    Schedule schedule;
+    schedule.append(reduce::k_nomial(whole), {}, {.output = reduced});
+    schedule.append(scatter::binomial(request), {}, {.input = reduced});
+    return schedule;
 }
 
-}  // namespace barrier
+// Through one rank as well, up and down a binomial tree. Every rank keeps the blocks of its subtree, which are
+// consecutive, and gets from its parent only the others, in up to two messages around them.
+//
+// Cost, p ranks, blocks of n bytes: depth 2 ceil(log2 p); 3 (p - 1) messages in all; (p - 1) n bytes enter a rank, and
+// up to ceil(log2 p) times as many leave it. For short blocks, or where messages are dear.
+Schedule allgather::gather_broadcast(const Request& request) {
+    Dataflow flow;
+    const int size = request.size;
+    const Blocks all = blocks_of(request);
+    const auto blocks = [&](int first, int end) { return all.range(first, end); };
+    const auto subtree_end = [&](int rank) { return binomial_subtree_end(rank, size); };
+    const TreePlace place = k_nomial_place(request.rank, size, 2);
 
-namespace allgather {
+    flow.copy(own_input(request), blocks(request.rank, request.rank + 1));
+    for (const int child : place.children) flow.receive(child, blocks(child, subtree_end(child)));
+    if (place.parent >= 0) {
+        const int end = subtree_end(request.rank);
+        flow.send(place.parent,
+                  place.children.empty() ? own_input(request) : blocks(request.rank, end));
+        flow.receive(place.parent, blocks(0, request.rank));
+        flow.receive(place.parent, blocks(end, size));
+    }
+    for (const int child : place.children) {
+        flow.send(child, blocks(0, child));
+        flow.send(child, blocks(subtree_end(child), size));
+    }
+    return std::move(flow).take();
+}
 
 // What comes from one neighbour goes on to all others at once, so every block passes every edge at most once, and
 // nothing goes to the root to come back.
@@ -131,7 +271,7 @@ namespace allgather {
 // Cost, p ranks, blocks of n bytes: p (p - 1) messages in all, p of them over each edge in its two directions
 // together; depth the tree's diameter, wherever it hangs from. A rank with d neighbours sends (d - 1) (p - 1) + 1
 // messages.
-static Schedule tree(const Request& request) {
+Schedule allgather::tree(const Request& request) {
     const Blocks blocks = blocks_of(request);
     Dataflow flow;
     const Tree& tree = given_tree(request);
@@ -149,52 +289,26 @@ static Schedule tree(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm tree() {
-    return {.name = "tree",
-            .summary = "outwards from every rank over a tree made from the measured network",
-            .source = tree_sources,
-            .build = tree, .trees = measured_trees(), .blocks = InBlocks::uneven};
-}
-
-}  // namespace allgather
-
-namespace allreduce {
-
-// Up and down the tree, or a share over each of packed trees. A segment goes down as soon as it is reduced, while later
-// ones still come up.
+// A rank signals to a neighbour once it has heard from all its others, so what comes over an edge speaks for all
+// ranks behind it. A tree barrier (Mellor-Crummey and Scott 1991, doi:10.1145/103727.103729) gathers at the root
+// and returns from there; here the two directions of an edge may pass each other, and nobody waits for an echo of
+// its own signal.
 //
-// Cost, p ranks: 2 (p - 1) messages per segment, twice the depth of the tree, which may hang from any rank; every
-// link carries the message once in each direction.
-static Schedule up_and_down(const Request& request) {
-    Dataflow flow;
-    for (const auto& [place, parts] : pass_up_shares(request, whole_message(flow, request, true))) {
-        for (const Partial& part : parts) {
-            if (place.parent >= 0) flow.receive(place.parent, part.home());
-            for (const int child : place.children) flow.send(child, part.home());
-        }
+// Cost, p ranks: 2 (p - 1) messages; a rank is done after the longest path that ends at it, so all are after the
+// tree's diameter, wherever it hangs from.
+Schedule barrier::tree(const Request& request) {
+    Schedule schedule;
+    const std::vector<int> neighbours = neighbours_in(given_tree(request), request.rank);
+    std::vector<StepId> heard;
+    heard.reserve(neighbours.size());
+    for (const int neighbour : neighbours) heard.push_back(schedule.receive(neighbour, signal));
+    for (std::size_t i = 0; i < neighbours.size(); ++i) {
+        // The step to be left out of the dependencies comes last for a moment.
+        std::swap(heard[i], heard.back());
+        schedule.send(neighbours[i], signal, Schedule::After(heard).first(heard.size() - 1));
+        std::swap(heard[i], heard.back());
     }
-    return std::move(flow).take();
+    return schedule;
 }
-
-Algorithm tree() {
-    return {.name = "tree",
-            .summary = "up and down a tree made from the measured network",
-            .source = tree_sources,
-            .build = up_and_down, .segmented = true, .trees = measured_trees()};
-}
-
-// Each share combined up a tree of its own, and then down it again, over the trees of broadcast/packed_trees.
-//
-// Cost, p ranks, k trees, n bytes: 2 k (p - 1) messages of n / k bytes; from the host that is nearest to all there is
-// hardly a longer way than between the two farthest.
-Algorithm packed_trees() {
-    return {.name = "packed_trees",
-            .summary = "a share up and down each of many trees that leave each other room on the links",
-            .source = packed_tree_sources,
-            .build = up_and_down, .segmented = true, .segments_of_blocks = true, .trees = {TreeKind::packed_both_ways},
-            .least_bytes = least_bytes_of_packed_trees};
-}
-
-}  // namespace allreduce
 
 }  // namespace mutirao

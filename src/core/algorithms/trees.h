@@ -3,7 +3,6 @@
 #pragma once
 
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "core/algorithms/algorithm.h"
@@ -33,22 +32,6 @@ const Tree& given_tree_from_root(const Request& request);
 std::span<const Tree> shares_of(const Tree& tree);
 
 TreePlace place_in(const Tree& tree, int rank);
-
-/// Where the trees are from that are made from the measured network: the minimum spanning tree that the hosts
-/// maintain (Thome and Drummond, "Biblioteca de Comunicacao Coletiva para Ambientes Distribuidos Dinamicos"), the
-/// shortest paths from the root, and the greedy earliest completion.
-inline constexpr std::string_view tree_sources =
-    "Thome and Drummond; Gallager, Humblet and Spira 1983, doi:10.1145/357195.357200; Bhat, "
-    "Raghavendra and Prasanna 2003, doi:10.1016/S0743-7315(03)00008-X";
-
-inline constexpr std::string_view packed_tree_sources =
-    "Castro et al. 2003, doi:10.1145/945445.945474; Alpert et al. 1995, doi:10.1109/43.406717";
-/// Of a shorter message there are no shares worth a tree.
-inline constexpr std::size_t least_bytes_of_packed_trees = 32768;
-
-inline std::vector<TreeKind> measured_trees() {
-    return {TreeKind::minimum_spanning, TreeKind::shortest_path, TreeKind::greedy};
-}
 
 // The ranks of a tree in the order in which what they have can come to one of them.
 

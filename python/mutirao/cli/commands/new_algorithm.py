@@ -1,4 +1,4 @@
-"""`mutirao new-algorithm`: the file that a new algorithm begins as, and its name in the catalogue."""
+"""`mutirao new-algorithm`: the file that a new algorithm begins as, and its name and row in the catalogue."""
 
 import re
 from pathlib import Path
@@ -10,9 +10,10 @@ from mutirao.base.user_files import read_text, write_file
 
 ALGORITHMS = Path("src/core/algorithms")
 CATALOGUE = ALGORITHMS / "catalogue.cpp"
-# What a new algorithm does at first: the same as the simplest one of its collective, which is therefore in a file of
-# its name and needs nothing but what it includes. Collectives whose blocks are not equal have the algorithms of their
-# equal forms that say so.
+DECLARATIONS = ALGORITHMS / "catalogue.h"
+# What a new algorithm does at first: the same as the simplest one of its collective. They are all in one file.
+# Collectives whose blocks are not equal have the algorithms of their equal forms that say so.
+SIMPLEST = ALGORITHMS / "direct.cpp"
 STARTS = {
     "barrier": "direct",
     "broadcast": "flat",
@@ -37,7 +38,7 @@ _CXX_WORDS = set("""
 
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser("new-algorithm", parents=[common],
-                                   help="make the file of a new algorithm, with its row")
+                                   help="make the file of a new algorithm, and its row")
     parser.add_argument("collective", choices=STARTS)
     parser.add_argument("name", metavar="NAME", help="in lower_case_with_underscores")
     parser.add_argument("--root", type=Path, default=ROOT, metavar="DIR",
@@ -59,8 +60,8 @@ def run(arguments) -> int:
     if arguments.json:
         print_json({"file": str(source), "catalogue": str(CATALOGUE), "next": following})
         return 0
-    print(f"made {source} with its row: it does as {STARTS[collective]} does; write your own into it")
-    print(f"added its name to {CATALOGUE}")
+    print(f"made {source}: it does as {STARTS[collective]} does; write your own into it")
+    print(f"added its name to {DECLARATIONS} and its row to {CATALOGUE}")
     print("next:")
     for purpose, command in following.items():
         print(f"  {command:<70} # {purpose}")
@@ -74,15 +75,26 @@ def make(root: Path, collective: str, name: str) -> Path:
                          " lower_case_with_underscores and no word of C++")
     if not (root / CATALOGUE).exists():
         raise UsageError(f"--root {root}: this is no checkout of mutirao; it has no catalogue {CATALOGUE}")
-    catalogue = read_text(root / CATALOGUE)
-    names = _found(rf"^namespace {collective} \{{\n.*?\n\}}  // namespace {collective}\n", catalogue)
+    texts = {path: read_text(root / path) for path in (DECLARATIONS, CATALOGUE)}
+    part = rf"^namespace {collective} \{{\n.*?\n\}}  // namespace {collective}\n"
+    names, rows = (_found(part, text)[0] for text in texts.values())
     source = ALGORITHMS / collective / f"{name}.cpp"
-    if name == "native" or re.search(rf"\b{name}\(\)", names[0]) or (root / source).exists():
+    if name == "native" or re.search(rf"\b{name}[,;]", names) or f"\"{name}\"" in rows or (root / source).exists():
         raise UsageError(f"{collective}/{name} exists already")
-    new_names = _with_name(names[0], name)
-    new_code = _code(root, collective, name, STARTS[collective])
-    write_file(root / source, new_code)
-    write_file(root / CATALOGUE, catalogue.replace(names[0], new_names))
+    start = STARTS[collective]
+    start_row = _found(rf"\{{\.name = \"{start}\".*?\}},\n", rows)[0]
+    kept = "".join(f", {each}" for each in (".level = Level::hosts", ".keeps_order = true") if each in start_row)
+    end = f"}}  // namespace {collective}\n"
+    row = (f"        {{.name = \"{name}\", .summary = \"does as {start} does, so far\",\n"
+           f"         .source = \"a beginning, made from {collective}/{start}\", .build = {name}{kept}}},\n")
+    added = {
+        source: _code(read_text(root / SIMPLEST), collective, name, start),
+        DECLARATIONS: texts[DECLARATIONS].replace(names, names.replace(end, f"Build {name};\n{end}")),
+        CATALOGUE: texts[CATALOGUE].replace(rows, rows.replace("    };\n", f"{row}    }};\n")),
+    }
+    for path, text in added.items():
+        (root / path).parent.mkdir(exist_ok=True)
+        write_file(root / path, text)
     return source
 
 
@@ -92,33 +104,16 @@ def _found(pattern: str, text: str) -> re.Match:
     raise Failure(f"the sources do not look as expected: no {pattern}")
 
 
-def _with_name(names: str, name: str) -> str:
-    """A collective's part of the catalogue, its declarations and its list, with one more."""
-    declared = names.rindex("\n\nstatic")
-    listed = names.rindex("};\n")
-    return (f"{names[:declared]}\nAlgorithm {name}();{names[declared:listed]},\n"
-            f"            {name}(){names[listed:]}")
-
-
-def _code(root: Path, collective: str, name: str, start: str) -> str:
-    """The start's function and what it needs, and a row that promises no more than every beginning keeps."""
-    code = read_text(root / ALGORITHMS / collective / f"{start}.cpp")
-    includes = "".join(re.findall(r"^(?:#include .*\n)+\n", code, re.MULTILINE))
-    function = _found(rf"^Schedule {start}\(const Request& request\) \{{.*?^\}}\n",
-                      code.replace("\nstatic ", "\n"))[0]
-    start_row = _found(rf"^Algorithm {start}\(\) \{{.*?^\}}\n", code)[0]
-    kept = "".join(f", {each}" for each in (".level = Level::hosts", ".keeps_order = true") if each in start_row)
-    return (f"// So far it does as {collective}/{start} does. Say here how yours works, and in the row below where"
-            " it is from:\n"
+def _code(simplest: str, collective: str, name: str, start: str) -> str:
+    """The start's function and what it needs."""
+    includes = _found(r"^(?:#include .*\n)+\n(?:#include .*\n)+\n", simplest)[0]
+    function = _found(rf"^Schedule {collective}::{start}\(const Request& request\) \{{.*?^\}}\n", simplest)[0]
+    return (f"// So far it does as {collective}/{start} does. Say here how yours works, and where it is from in its"
+            " row:\n"
             "// authors, year, and a DOI or arXiv number.\n"
             "//\n"
             "// Cost, p ranks, n bytes: depth, messages, and bytes through the busiest port. Restrictions that the\n"
             "// row cannot say; a number of ranks that is a power of two it can (`fits`).\n"
-            f"{includes}namespace mutirao::{collective} {{\n\n"
-            f"static {function.replace(f'Schedule {start}(', f'Schedule {name}(')}\n"
-            f"Algorithm {name}() {{\n"
-            f"    return {{.name = \"{name}\",\n"
-            f"            .summary = \"does as {start} does, so far\",\n"
-            f"            .source = \"a beginning, made from {collective}/{start}\",\n"
-            f"            .build = {name}{kept}}};\n"
-            f"}}\n\n}}  // namespace mutirao::{collective}\n")
+            f"{includes}namespace mutirao {{\n\n"
+            f"{function.replace(f'::{start}(', f'::{name}(')}\n"
+            "}  // namespace mutirao\n")

@@ -14,7 +14,7 @@
 
 namespace mutirao::allgather {
 
-static Schedule bruck(const Request& request) {
+Schedule bruck(const Request& request) {
     const Blocks blocks = blocks_of(request);
     const Blocks ahead = blocks_from_rank(request, request.rank);
     const auto staged = [&](int first, int count) { return ahead.range(first, first + count, Buffer::scratch); };
@@ -42,13 +42,6 @@ static Schedule bruck(const Request& request) {
         }
     }
     return std::move(flow).take();
-}
-
-Algorithm bruck() {
-    return {.name = "bruck",
-            .summary = "all that is held comes from ranks ahead, at growing distances",
-            .source = "Bruck et al. 1997, doi:10.1109/71.642949",
-            .build = bruck, .radices = {2, 4, 8}, .blocks = InBlocks::uneven};
 }
 
 }  // namespace mutirao::allgather

@@ -7,7 +7,7 @@ namespace mutirao::allgather {
 // Cost, p ranks, blocks of n bytes: log2 p steps and messages a rank; a port sends and receives (p - 1) n bytes.
 // Half of the bytes go between ranks p / 2 apart. For other numbers of ranks bruck, circulant and sparbit take as
 // many steps.
-static Schedule recursive_doubling(const Request& request) {
+Schedule recursive_doubling(const Request& request) {
     const Blocks blocks = blocks_of(request);
     Dataflow flow;
     flow.copy(own_input(request), blocks.block(request.rank));
@@ -21,19 +21,12 @@ static Schedule recursive_doubling(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm recursive_doubling() {
-    return {.name = "recursive_doubling",
-            .summary = "pairs exchange all that they hold",
-            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = recursive_doubling, .fits = is_power_of_two, .blocks = InBlocks::uneven};
-}
-
 // Each rank exchanges with its two neighbours in turn: first the own block, then in each step the two blocks that
 // came in the step before.
 //
 // Cost, p ranks, blocks of n bytes: p / 2 steps and messages a rank, all between neighbours; a port sends and
 // receives (p - 1) n bytes. Half of the ring's steps.
-static Schedule neighbor_exchange(const Request& request) {
+Schedule neighbor_exchange(const Request& request) {
     const Blocks blocks = blocks_of(request);
     Dataflow flow;
     const int pairs = request.size / 2;
@@ -59,14 +52,6 @@ static Schedule neighbor_exchange(const Request& request) {
         held = pair;
     }
     return std::move(flow).take();
-}
-
-Algorithm neighbor_exchange() {
-    return {.name = "neighbor_exchange",
-            .summary = "two blocks at a time between neighbours, in turn",
-            .source = "Chen et al. 2005, doi:10.1109/HPCASIA.2005.79",
-            .build = neighbor_exchange, .fits = [](int size) { return size % 2 == 0; },
-            .blocks = InBlocks::uneven};
 }
 
 }  // namespace mutirao::allgather

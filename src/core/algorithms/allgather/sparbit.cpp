@@ -11,7 +11,7 @@
 
 namespace mutirao::allgather {
 
-static Schedule sparbit(const Request& request) {
+Schedule sparbit(const Request& request) {
     const Blocks blocks = blocks_of(request);
     const auto behind = [&](int distance) { return blocks.block(rank_behind(request, distance)); };
     Dataflow flow;
@@ -24,13 +24,6 @@ static Schedule sparbit(const Request& request) {
     }
     flow.copy(own_input(request), behind(0));
     return std::move(flow).take();
-}
-
-Algorithm sparbit() {
-    return {.name = "sparbit",
-            .summary = "far ranks first, so that most blocks go to near ones",
-            .source = "Loch and Koslovski 2021, arXiv:2109.08751",
-            .build = sparbit, .blocks = InBlocks::uneven};
 }
 
 }  // namespace mutirao::allgather

@@ -65,18 +65,4 @@ Schedule recursive_multiplying(const Request& request) {
     return allreduce_in_rounds(request, factors);
 }
 
-Algorithm recursive_doubling() {
-    return {.name = "recursive_doubling",
-            .summary = "partners exchange all that they have, at doubling distances",
-            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = recursive_multiplying, .keeps_order = true};
-}
-
-Algorithm recursive_multiplying() {
-    return {.name = "recursive_multiplying",
-            .summary = "k ranks at a time exchange all that they have",
-            .source = "Ruefenacht, Bull and Booth 2017, doi:10.1016/j.parco.2017.08.004",
-            .build = recursive_multiplying, .radices = {3, 4, 8}, .keeps_order = true};
-}
-
 }  // namespace mutirao::allreduce

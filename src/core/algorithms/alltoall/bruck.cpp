@@ -134,13 +134,6 @@ class Bruck {
 
 }  // namespace
 
-static Schedule bruck(const Request& request) { return Bruck(request).run(); }
-
-Algorithm bruck() {
-    return {.name = "bruck",
-            .summary = "blocks travel digit by digit of their distance, many in a message",
-            .source = "Bruck et al. 1997, doi:10.1109/71.642949",
-            .build = bruck, .radices = {2, 4, 8}};
-}
+Schedule bruck(const Request& request) { return Bruck(request).run(); }
 
 }  // namespace mutirao::alltoall

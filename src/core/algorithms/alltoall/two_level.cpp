@@ -122,16 +122,9 @@ class TwoLevel {
 
 }  // namespace
 
-static Schedule two_level(const Request& request) {
+Schedule two_level(const Request& request) {
     if (request.length_bytes == 0) return {};
     return TwoLevel(request).run();
-}
-
-Algorithm two_level() {
-    return {.name = "two_level",
-            .summary = "one message between two hosts, by ranks that each speak for some of the others",
-            .source = "Kinkead et al. 2025, arXiv:2601.17606",
-            .build = two_level};
 }
 
 }  // namespace mutirao::alltoall

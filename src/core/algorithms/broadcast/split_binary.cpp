@@ -11,7 +11,7 @@
 namespace mutirao::broadcast {
 
 // Virtual ranks 1 .. left_count are the left tree, the others the right one.
-static Schedule split_binary(const Request& request) {
+Schedule split_binary(const Request& request) {
     const int rank = virtual_rank(request.rank, request.root, request.size);
     const int left_count = request.size / 2, right_count = request.size - 1 - left_count;
     const auto peer = [&](int other) { return real_rank(other, request.root, request.size); };
@@ -44,13 +44,6 @@ static Schedule split_binary(const Request& request) {
     }
     for (const Region& segment : in_left ? right : left) flow.receive(partner, segment);
     return std::move(flow).take();
-}
-
-Algorithm split_binary() {
-    return {.name = "split_binary",
-            .summary = "a half down each of two binary trees, then exchanged",
-            .source = "Open MPI; Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
-            .build = split_binary, .segmented = true, .level = Level::hosts};
 }
 
 }  // namespace mutirao::broadcast

@@ -58,15 +58,8 @@ Schedule ask_all(const Request& request) {
 
 }  // namespace
 
-static Schedule synchronised(const Request& request) {
+Schedule synchronised(const Request& request) {
     return request.rank == request.root ? ask_all(request) : answer(request);
-}
-
-Algorithm synchronised() {
-    return {.name = "synchronised",
-            .summary = "the root asks for one block after another, the next while the last still comes",
-            .source = "Open MPI, linear_sync",
-            .build = synchronised, .segmented = true, .blocks = InBlocks::own};
 }
 
 }  // namespace mutirao::gather

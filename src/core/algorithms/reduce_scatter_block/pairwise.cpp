@@ -7,7 +7,7 @@
 
 namespace mutirao::reduce_scatter_block {
 
-static Schedule pairwise(const Request& request) {
+Schedule pairwise(const Request& request) {
     const int size = request.size;
     const Blocks blocks = blocks_of(request);
     const std::size_t length = own_length_bytes(request);
@@ -29,13 +29,6 @@ static Schedule pairwise(const Request& request) {
         flow.reduce(step == 1 ? operand(request.rank) : arriving, result);
     }
     return std::move(flow).take();
-}
-
-Algorithm pairwise() {
-    return {.name = "pairwise",
-            .summary = "one peer at a time, at growing distance",
-            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = pairwise, .blocks = InBlocks::uneven};
 }
 
 }  // namespace mutirao::reduce_scatter_block

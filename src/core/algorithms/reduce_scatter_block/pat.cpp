@@ -41,7 +41,7 @@ std::vector<TreeHops> near_first_hops(int size, int most) {
 
 }  // namespace
 
-static Schedule pat(const Request& request) {
+Schedule pat(const Request& request) {
     if (request.length_bytes == 0) return {};
     // Where the partial result lies that is in the tree of the rank that is so far behind.
     std::vector<Region> partials;
@@ -72,13 +72,6 @@ static Schedule pat(const Request& request) {
         }
     }
     return std::move(flow).take();
-}
-
-Algorithm pat() {
-    return {.name = "pat",
-            .summary = "up a tree to every rank, with up to `radix` partial results in a message",
-            .source = "Jeaugey 2025, arXiv:2506.20252",
-            .build = pat, .radices = {4, 16, 64}};
 }
 
 }  // namespace mutirao::reduce_scatter_block

@@ -1,5 +1,6 @@
-// Barriers in rounds of signals to ranks ahead, at growing distances.
+// Barriers in rounds of signals at growing distances.
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <functional>
 #include <utility>
@@ -30,10 +31,12 @@ class SignalRounds {
         }
     }
     void begin_round() { heard_before_ = heard_.size(); }
-    /// A signal each way in the present round.
+    /// In the present round.
+    void tell(int rank) { schedule_.send(rank, signal, Schedule::After(heard_).first(heard_before_)); }
+    void hear(int rank) { heard_.push_back(schedule_.receive(rank, signal)); }
     void exchange(int to, int from) {
-        schedule_.send(to, signal, Schedule::After(heard_).first(heard_before_));
-        heard_.push_back(schedule_.receive(from, signal));
+        tell(to);
+        hear(from);
     }
 
     Schedule take() && { return std::move(schedule_); }
@@ -50,17 +53,10 @@ class SignalRounds {
 // Mehlan, Mietke and Rehm 2006, "Fast Barrier Synchronization for InfiniBand".
 //
 // Cost, p ranks, radix k: ceil(log_k p) rounds, up to (k - 1) ceil(log_k p) messages a rank.
-static Schedule dissemination(const Request& request) {
+Schedule dissemination(const Request& request) {
     SignalRounds rounds;
     rounds.disseminate(request.size, request.rank, request.parameters.radix, [](int rank) { return rank; });
     return std::move(rounds).take();
-}
-
-Algorithm dissemination() {
-    return {.name = "dissemination",
-            .summary = "signals ahead at growing distances",
-            .source = "Hensgen, Finkel and Manber 1988, doi:10.1007/BF01379320",
-            .build = dissemination, .radices = {2, 4, 8}};
 }
 
 // In a round each of a host's ranks signals to a host at a distance of its own, and then they tell each other,
@@ -70,7 +66,7 @@ Algorithm dissemination() {
 //
 // Cost, H hosts of at least m ranks, radix k: ceil(log_((k-1)m+1) H) rounds over the network of k - 1 messages a
 // rank, one round more inside, each of ceil(log_k m) messages one after the other.
-static Schedule locality_dissemination(const Request& request) {
+Schedule locality_dissemination(const Request& request) {
     const Placement& placement = given_placement(request);
     const int hosts = placement.host_count();
     const int host = placement.host_of(request.rank);
@@ -100,11 +96,25 @@ static Schedule locality_dissemination(const Request& request) {
     return std::move(rounds).take();
 }
 
-Algorithm locality_dissemination() {
-    return {.name = "locality_dissemination",
-            .summary = "dissemination between hosts, whose ranks share the work",
-            .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
-            .build = locality_dissemination, .radices = {2, 5}};
+// The paper's butterfly. Where p is no power of two, each rank too many reports to one of the others before and
+// hears from it after.
+//
+// Cost, p ranks: log2 p rounds for a power of two, otherwise floor(log2 p) + 2; a message a rank and round. Both
+// partners of a pair use the same link, where dissemination uses two.
+Schedule recursive_exchange(const Request& request) {
+    const int rank = request.rank;
+    const int paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(request.size)));
+    const bool has_extra = rank + paired < request.size;
+    SignalRounds rounds;
+    if (rank >= paired) rounds.exchange(rank - paired, rank - paired);
+    if (has_extra) rounds.hear(rank + paired);
+    for (int distance = 1; rank < paired && distance < paired; distance *= 2) {
+        rounds.begin_round();
+        rounds.exchange(rank ^ distance, rank ^ distance);
+    }
+    rounds.begin_round();
+    if (has_extra) rounds.tell(rank + paired);
+    return std::move(rounds).take();
 }
 
 }  // namespace mutirao::barrier
