@@ -38,11 +38,11 @@ Build groups;  // over_groups.cpp
 
 namespace allgather {
 Build linear;  // direct.cpp
-Build ring;
+Build ring, neighbor_exchange;  // ring.cpp
 Build circulant;
-Build recursive_doubling, neighbor_exchange;  // pairs.cpp
+Build recursive_doubling;  // recursive.cpp
 Build bruck;
-Build sparbit;
+Build sparbit;  // tree_of_each_rank.cpp
 Build locality_bruck;  // locality.cpp
 Build gather_broadcast, tree;  // trees.cpp
 Build groups;  // over_groups.cpp
@@ -59,13 +59,12 @@ Build flat;  // direct.cpp
 Build k_nomial, chain, in_order_binary, over_trees;  // trees.cpp
 Build locality_tree;  // locality.cpp
 Build circulant;
-Build rabenseifner;  // halving.cpp
+Build rabenseifner;  // recursive.cpp
 Build groups;  // over_groups.cpp
 }  // namespace reduce
 
 namespace allreduce {
-Build recursive_multiplying;
-Build rabenseifner;  // halving.cpp
+Build recursive_multiplying, rabenseifner;  // recursive.cpp
 Build ring;
 Build circulant;
 Build direct, direct_shares;  // direct.cpp
@@ -76,12 +75,11 @@ Build groups, groups_twice;  // over_groups.cpp
 }  // namespace allreduce
 
 namespace reduce_scatter_block {
-Build direct;
-Build pairwise;
-Build recursive_halving;  // halving.cpp
+Build direct, pairwise;  // direct.cpp
+Build recursive_halving;  // recursive.cpp
 Build ring;
 Build circulant;
-Build pat;
+Build pat;  // tree_of_each_rank.cpp
 Build reduce_scatter;  // trees.cpp
 Build groups;  // over_groups.cpp
 }  // namespace reduce_scatter_block

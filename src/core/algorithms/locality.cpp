@@ -70,10 +70,7 @@ Schedule broadcast::locality_tree(const Request& request) {
 // messages one after the other, with ceil(log2 m) inside after each; a rank combines up to k n bytes a round and
 // as many more as it has children inside.
 Schedule reduce::locality_tree(const Request& request) {
-    Dataflow flow;
-    pass_up(request, mirrored(locality_place(request)),
-            whole_message(flow, request, request.rank == request.root));
-    return std::move(flow).take();
+    return up_from_place(request, locality_place(request));
 }
 
 namespace {

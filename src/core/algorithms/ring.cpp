@@ -73,6 +73,39 @@ Schedule allgather::ring(const Request& request) {
     return std::move(flow).take();
 }
 
+// Each rank exchanges with its two neighbours in turn: first the own block, then in each step the two blocks that
+// came in the step before.
+//
+// Cost, p ranks, blocks of n bytes: p / 2 steps and messages a rank, all between neighbours; a port sends and
+// receives (p - 1) n bytes. Half of the ring's steps.
+Schedule allgather::neighbor_exchange(const Request& request) {
+    const Blocks blocks = blocks_of(request);
+    Dataflow flow;
+    const int pairs = request.size / 2;
+    const bool even = request.rank % 2 == 0;
+    const int side = even ? 1 : -1;
+    const int partner = request.rank + side;
+    const int other = (request.rank - side + request.size) % request.size;
+
+    flow.copy(own_input(request), blocks.block(request.rank));
+    if (pairs > 0) {
+        flow.send(partner, own_input(request));
+        flow.receive(partner, blocks.block(partner));
+    }
+    int held = request.rank / 2;  // the pair of ranks whose blocks came last
+    for (int step = 1; step < pairs; ++step) {
+        const int distance = (step + 1) / 2;
+        const bool from_other = step % 2 == 1;
+        const int peer = from_other ? other : partner;
+        const int sign = from_other ? -side : side;
+        const int pair = (request.rank / 2 + sign * distance + pairs) % pairs;
+        flow.send(peer, blocks.range(2 * held, 2 * held + 2));
+        flow.receive(peer, blocks.range(2 * pair, 2 * pair + 2));
+        held = pair;
+    }
+    return std::move(flow).take();
+}
+
 // Cost, p ranks, n bytes: 2 (p - 1) steps of n / p bytes between neighbours; 2 n (p - 1) / p bytes through each
 // port, which is the least possible. For long messages: a block should be worth a message. Empty blocks are not
 // sent.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <utility>
 
 #include "core/algorithms/catalogue.h"
@@ -38,10 +39,6 @@ Schedule over_place(const Request& request, const TreePlace& place) {
     return pass_down_shares(std::span(&place, 1), request);
 }
 
-Schedule over_virtual_tree(const Request& request, const TreePlace& place) {
-    return over_place(request, with_real_ranks(place, request.root, request.size));
-}
-
 const Tree& given_tree(const Request& request) {
     if (request.tree == nullptr) {
         broken_invariant("tree algorithm without a tree (ranks, root)", request.size,
@@ -58,10 +55,6 @@ const Tree& given_tree_from_root(const Request& request) {
     const Tree& tree = given_tree(request);
     if (tree.root != request.root) broken_invariant("tree does not fit (its root, root)", tree.root, request.root);
     return tree;
-}
-
-std::span<const Tree> shares_of(const Tree& tree) {
-    return tree.shares.empty() ? std::span(&tree, 1) : std::span(tree.shares);
 }
 
 TreePlace place_in(const Tree& tree, int of_rank) {
@@ -92,6 +85,20 @@ std::vector<TreeVisit> nearest_first(const Tree& tree, int from, int barred) {
     }
     return order;
 }
+
+namespace {
+
+/// Packed trees, each for an equal share of the message; otherwise the tree itself.
+std::span<const Tree> shares_of(const Tree& tree) {
+    return tree.shares.empty() ? std::span(&tree, 1) : std::span(tree.shares);
+}
+
+/// A place over virtual ranks, with the request's root, length and segments.
+Schedule over_virtual_tree(const Request& request, const TreePlace& place) {
+    return over_place(request, with_real_ranks(place, request.root, request.size));
+}
+
+}  // namespace
 
 // A rank serves up to k - 1 children per digit of base k; what pays where starting a send is cheap beside a link's
 // latency. Radix 2 is the binomial tree, with MPICH's numbering: ranks relative to the root, the highest child first
@@ -129,9 +136,69 @@ Schedule broadcast::over_trees(const Request& request) {
 
 namespace {
 
+/// A rank's place in a tree whose children's results go before and after its own operand.
+struct UpwardPlace {
+    int parent = -1;  ///< -1: the root
+    std::vector<int> before{};
+    std::vector<int> after{};
+};
+
+UpwardPlace mirrored(const TreePlace& place) {
+    return {.parent = place.parent, .after = {place.children.rbegin(), place.children.rend()}};
+}
+
+/// Every part goes up as soon as the children's are combined with it, and is settled at the root of the tree.
+std::vector<Partial> pass_up(std::vector<Partial> parts, const UpwardPlace& place) {
+    for (Partial& part : parts) {
+        part.combine(place.before, place.after);
+        if (place.parent >= 0) part.send(place.parent);
+        if (place.parent < 0) part.settle();
+    }
+    return parts;
+}
+
 Schedule up(const Request& request, const UpwardPlace& place) {
     Dataflow flow;
-    pass_up(request, place, whole_message(flow, request, request.rank == request.root));
+    pass_up(parts_of(request, whole_message(flow, request, request.rank == request.root)), place);
+    return std::move(flow).take();
+}
+
+/// A share of the message up each of Request::tree's packed trees, or all of it up the tree where these are none. The
+/// last tree first: that is a broadcast over them in time's reverse. By the trees' numbers.
+struct ShareOnItsWay {
+    TreePlace place;
+    std::vector<Partial> parts;
+};
+std::vector<ShareOnItsWay> pass_up_shares(const Request& request, const Partial& whole) {
+    const std::span<const Tree> trees = shares_of(given_tree(request));
+    const Blocks shares(request.length_bytes, static_cast<int>(trees.size()), request.unit_bytes);
+    std::vector<ShareOnItsWay> result(trees.size());
+    for (std::size_t i = trees.size(); i-- > 0;) {
+        const TreePlace place = place_in(trees[i], request.rank);
+        Partial share = whole;
+        share.narrow(shares.block(static_cast<int>(i)));
+        result[i] = {place, pass_up(parts_of(request, share), mirrored(place))};
+    }
+    return result;
+}
+
+/// Up a tree over virtual ranks, whose children and their subtrees follow their parent in ranks. Ranks are counted from
+/// the root, or from rank 0 if operands must stay in order; rank 0 then hands the result to the root.
+Schedule up_virtual_tree(const Request& request, const std::function<TreePlace(int rank)>& place_of) {
+    const int top = request.commutes ? request.root : 0;
+    TreePlace place = place_of(virtual_rank(request.rank, top, request.size));
+    std::sort(place.children.begin(), place.children.end());
+    place = with_real_ranks(place, top, request.size);
+
+    Dataflow flow;
+    const bool is_root = request.rank == request.root;
+    const auto parts = pass_up(parts_of(request, whole_message(flow, request, is_root)),
+                               {.parent = place.parent, .after = place.children});
+    for (const Partial& part : parts) {
+        if (top == request.root) break;
+        if (request.rank == top) part.send(request.root);
+        if (is_root) flow.receive(top, part.home());
+    }
     return std::move(flow).take();
 }
 
@@ -155,13 +222,15 @@ UpwardPlace in_order_place(const Request& request) {
 
 }  // namespace
 
+Schedule up_from_place(const Request& request, const TreePlace& place) { return up(request, mirrored(place)); }
+
 // Radices other than 2: Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0. The ranks below a child
 // follow its parent's in a row, so operands stay in order if they are counted from rank 0.
 //
 // Cost, p ranks, radix k, n bytes: depth ceil(log_k p), p - 1 messages; a rank receives and combines up to (k - 1)
 // ceil(log_k p) n bytes. One more message of n bytes, from rank 0 to the root, where operands must stay in order.
 Schedule reduce::k_nomial(const Request& request) {
-    return reduce_over_virtual_tree(request, [&](int rank) {
+    return up_virtual_tree(request, [&](int rank) {
         return k_nomial_place(rank, request.size, request.parameters.radix);
     });
 }
@@ -172,7 +241,7 @@ Schedule reduce::k_nomial(const Request& request) {
 // n bytes at most; p + s - 2 steps of n / s bytes. One more, from rank 0 to the root, where operands must stay in
 // order.
 Schedule reduce::chain(const Request& request) {
-    return reduce_over_virtual_tree(request, [&](int rank) { return chain_place(rank, request.size); });
+    return up_virtual_tree(request, [&](int rank) { return chain_place(rank, request.size); });
 }
 
 // What comes from a rank's children is combined on either side of its own operand. Open MPI's tree hangs from the
