@@ -106,7 +106,7 @@ def _found(pattern: str, text: str) -> re.Match:
 
 def _code(simplest: str, collective: str, name: str, start: str) -> str:
     """The start's function and what it needs."""
-    includes = _found(r"^(?:#include .*\n)+\n(?:#include .*\n)+\n", simplest)[0]
+    includes = _found(r"^#include .*?(?=^namespace )", simplest)[0]
     function = _found(rf"^Schedule {collective}::{start}\(const Request& request\) \{{.*?^\}}\n", simplest)[0]
     return (f"// So far it does as {collective}/{start} does. Say here how yours works, and where it is from in its"
             " row:\n"
