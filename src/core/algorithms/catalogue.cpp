@@ -1,6 +1,6 @@
 // The one list of algorithms, in the order in which users see them and by which ties go. A new one is a function in
-// the folder of its collective, declared in catalogue.h, and its row here; tests, help, benchmark, prediction and pictures
-// follow.
+// the folder of its collective, declared in catalogue.h, and its row here; tests, help, benchmark, prediction and
+// pictures follow.
 #include "core/algorithms/catalogue.h"
 
 #include <algorithm>
@@ -360,20 +360,21 @@ static std::vector<Algorithm> rows() {
 
 namespace exscan {
 
+/// A row of scan, by another function.
+static Algorithm like_scan(std::string_view name, Build* build) {
+    const std::vector<Algorithm> rows = scan::rows();
+    Algorithm row = *std::ranges::find(rows, name, &Algorithm::name);
+    row.build = build;
+    return row;
+}
+
 static std::vector<Algorithm> rows() {
     return {
-        {.name = "linear", .summary = "each rank adds its operand and passes it on: a pipeline", .source = sanders,
-         .build = linear, .segmented = true, .keeps_order = true, .from_first = true},
-        {.name = "recursive_doubling", .summary = "every rank sends on what it has, at doubling distances",
-         .source = hillis_sanders, .build = recursive_doubling, .keeps_order = true},
-        {.name = "direct", .summary = "every rank sends to all ranks after it", .source = all_at_once,
-         .build = direct, .keeps_order = true, .from_first = true},
-        {.name = "direct_shares", .summary = "every rank adds up a share and sends each rank its prefix",
-         .source = after_chan, .build = direct_shares, .segmented = true, .segments_of_blocks = true,
-         .keeps_order = true, .from_first = true},
-        {.name = "two_level",
-         .summary = "sums inside each host and between the hosts' last ranks, then added inside",
-         .source = sanders, .build = two_level, .keeps_order = true},
+        like_scan("linear", linear),
+        like_scan("recursive_doubling", recursive_doubling),
+        like_scan("direct", direct),
+        like_scan("direct_shares", direct_shares),
+        like_scan("two_level", two_level),
     };
 }
 

@@ -1,6 +1,6 @@
-// Recursive halving, doubling and multiplying: ranks deal with partners at distances that halve, or that grow by a factor.
-// Where the number of ranks does not suit a reduction, neighbours first combine their operands, and one of them acts for
-// all.
+// Recursive halving, doubling and multiplying: ranks deal with partners at distances that halve, or that grow by a
+// factor. Where the number of ranks does not suit a reduction, neighbours first combine their operands, and one of them
+// acts for all.
 #include <functional>
 #include <span>
 #include <utility>
@@ -13,8 +13,8 @@
 namespace mutirao {
 namespace {
 
-/// Among a power of two of groups' leaders: in every step two partners split the blocks that both hold, so at the end each
-/// has one block of everybody, and the same ways back spread or gather the blocks.
+/// Among a power of two of groups' leaders: in every step two partners split the blocks that both hold, so at the end
+/// each has one block of everybody, and the same ways back spread or gather the blocks.
 class Halving {
   public:
     /// near_first: the first partner is the neighbour, which keeps operands in order but leaves the blocks with other

@@ -1,5 +1,5 @@
-// The one pipelined broadcast over a tree and the one reduction, whatever the tree: every algorithm that passes a message
-// from parent to children, or back, is a choice of places in a tree and nothing else.
+// The one pipelined broadcast over a tree and the one reduction, whatever the tree: every algorithm that passes a
+// message from parent to children, or back, is a choice of places in a tree and nothing else.
 #pragma once
 
 #include <span>
@@ -19,8 +19,8 @@ Schedule pass_down_shares(std::span<const TreePlace> places, const Request& requ
 /// A place under real ranks, with the request's length and segments.
 Schedule over_place(const Request& request, const TreePlace& place);
 
-/// The same of a reduction, up such a tree: the child that is served last, and whose subtree therefore is the shallowest,
-/// is awaited first.
+/// The same of a reduction, up such a tree: the child that is served last, and whose subtree therefore is the
+/// shallowest, is awaited first.
 Schedule up_from_place(const Request& request, const TreePlace& place);
 
 /// Request::tree, which must be there and over the same ranks.

@@ -1,7 +1,7 @@
-// Which steps of one rank use which bytes: memory is cut into cells of bytes that have had the same users, and each cell
-// remembers its last writer and the readers since. Whoever comes after these comes after all earlier users too, if those
-// have no race among them. What a race search, the joining of schedules and their writing down by data flow have in
-// common.
+// Which steps of one rank use which bytes: memory is cut into cells of bytes that have had the same users, and each
+// cell remembers its last writer and the readers since. Whoever comes after these comes after all earlier users too, if
+// those have no race among them. What a race search, the joining of schedules and their writing down by data flow have
+// in common.
 #pragma once
 
 #include <array>
@@ -30,8 +30,8 @@ struct Uses {
     Use written;
 };
 
-/// Cost: the logarithm of the number of cuts in a buffer, and the time to visit those cells that lie inside a region; a new
-/// cut moves those behind it, of which there are few.
+/// Cost: the logarithm of the number of cuts in a buffer, and the time to visit those cells that lie inside a region; a
+/// new cut moves those behind it, of which there are few.
 class ByteUsers {
   public:
     static constexpr StepId nobody = -1;

@@ -27,6 +27,9 @@ STARTS = {
     "scan": "direct",
     "exscan": "direct",
 }
+# What these do besides, which their rows must say.
+_PROMISES = {"broadcast": ".level = Level::hosts",
+             **dict.fromkeys(("reduce", "allreduce", "reduce_scatter_block", "scan", "exscan"), ".keeps_order = true")}
 # The name becomes that of a function.
 _CXX_WORDS = set("""
     and asm auto bool break case catch char class compl concept const continue default delete do
@@ -82,8 +85,7 @@ def make(root: Path, collective: str, name: str) -> Path:
     if name == "native" or re.search(rf"\b{name}[,;]", names) or f"\"{name}\"" in rows or (root / source).exists():
         raise UsageError(f"{collective}/{name} exists already")
     start = STARTS[collective]
-    start_row = _found(rf"\{{\.name = \"{start}\".*?\}},\n", rows)[0]
-    kept = "".join(f", {each}" for each in (".level = Level::hosts", ".keeps_order = true") if each in start_row)
+    kept = f", {_PROMISES[collective]}" if collective in _PROMISES else ""
     end = f"}}  // namespace {collective}\n"
     row = (f"        {{.name = \"{name}\", .summary = \"does as {start} does, so far\",\n"
            f"         .source = \"a beginning, made from {collective}/{start}\", .build = {name}{kept}}},\n")
