@@ -151,8 +151,7 @@ UpwardPlace mirrored(const TreePlace& place) {
 std::vector<Partial> pass_up(std::vector<Partial> parts, const UpwardPlace& place) {
     for (Partial& part : parts) {
         part.combine(place.before, place.after);
-        if (place.parent >= 0) part.send(place.parent);
-        if (place.parent < 0) part.settle();
+        place.parent >= 0 ? part.send(place.parent) : part.settle();
     }
     return parts;
 }
@@ -163,12 +162,12 @@ Schedule up(const Request& request, const UpwardPlace& place) {
     return std::move(flow).take();
 }
 
-/// A share of the message up each of Request::tree's packed trees, or all of it up the tree where these are none. The
-/// last tree first: that is a broadcast over them in time's reverse. By the trees' numbers.
 struct ShareOnItsWay {
     TreePlace place;
     std::vector<Partial> parts;
 };
+/// A share of the message up each of Request::tree's packed trees, or all of it up the tree where these are none. The
+/// last tree first: that is a broadcast over them in time's reverse. By the trees' numbers.
 std::vector<ShareOnItsWay> pass_up_shares(const Request& request, const Partial& whole) {
     const std::span<const Tree> trees = shares_of(given_tree(request));
     const Blocks shares(request.length_bytes, static_cast<int>(trees.size()), request.unit_bytes);
@@ -195,9 +194,8 @@ Schedule up_virtual_tree(const Request& request, const std::function<TreePlace(i
     const auto parts = pass_up(parts_of(request, whole_message(flow, request, is_root)),
                                {.parent = place.parent, .after = place.children});
     for (const Partial& part : parts) {
-        if (top == request.root) break;
-        if (request.rank == top) part.send(request.root);
-        if (is_root) flow.receive(top, part.home());
+        if (request.rank == top && !is_root) part.send(request.root);
+        if (is_root && request.rank != top) flow.receive(top, part.home());
     }
     return std::move(flow).take();
 }
