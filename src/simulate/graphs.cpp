@@ -15,15 +15,15 @@ namespace mutirao::simulate {
 
 EdgeList Graph::links() const {
     EdgeList list;
-    for (const WeightedEdge& edge : edges) list.emplace_back(edge.low, edge.high);
+    for (const Weight& edge : edges) list.emplace_back(edge.low, edge.high);
     return list;
 }
 
 std::vector<ghs::Neighbour> Graph::neighbours(int host) const {
     std::vector<ghs::Neighbour> list;
-    for (const WeightedEdge& edge : edges) {
-        if (edge.low == host) list.push_back({edge.high, edge.weight});
-        if (edge.high == host) list.push_back({edge.low, edge.weight});
+    for (const Weight& edge : edges) {
+        if (edge.low == host) list.push_back({edge.high, edge});
+        if (edge.high == host) list.push_back({edge.low, edge});
     }
     return list;
 }
@@ -48,7 +48,7 @@ Graph graph_of(const Network& network) {
     Graph graph{network.host_count(), {}};
     for (const auto& [low, high] : complete_links(graph.hosts)) {
         const Weight weight = link_weight(network, low, high);
-        if (std::isfinite(weight.value)) graph.edges.push_back({low, high, weight});
+        if (std::isfinite(weight.value)) graph.edges.push_back(weight);
     }
     return graph;
 }
@@ -57,7 +57,7 @@ Graph weighted(int hosts, const EdgeList& links, const std::vector<double>& valu
     Graph graph{hosts, {}};
     for (std::size_t i = 0; i < links.size(); ++i) {
         const auto [low, high] = links[i];
-        graph.edges.push_back({low, high, {values[i], low, high}});
+        graph.edges.push_back({values[i], low, high});
     }
     return graph;
 }
@@ -123,7 +123,7 @@ Graph random_graph(int most_hosts, std::uint64_t seed) {
     for (const auto& [low, high] : complete_links(hosts)) {
         if (random.unit() >= chance) continue;
         const double value = few_values ? static_cast<double>(random.below(4)) : random.unit();
-        graph.edges.push_back({low, high, {value, low, high}});
+        graph.edges.push_back({value, low, high});
     }
     return graph;
 }
@@ -133,7 +133,7 @@ std::vector<int> components(const Graph& graph) {
     std::iota(lowest.begin(), lowest.end(), 0);
     for (bool changed = true; changed;) {
         changed = false;
-        for (const WeightedEdge& edge : graph.edges) {
+        for (const Weight& edge : graph.edges) {
             int& a = lowest[static_cast<std::size_t>(edge.low)];
             int& b = lowest[static_cast<std::size_t>(edge.high)];
             changed = changed || a != b;
@@ -147,11 +147,11 @@ std::vector<double> flood_times_us(const Graph& graph, int from) {
     std::vector<double> times(static_cast<std::size_t>(graph.hosts), std::numeric_limits<double>::infinity());
     times[static_cast<std::size_t>(from)] = 0;
     for (int hops = 1; hops < graph.hosts; ++hops) {
-        for (const WeightedEdge& edge : graph.edges) {
+        for (const Weight& edge : graph.edges) {
             double& low = times[static_cast<std::size_t>(edge.low)];
             double& high = times[static_cast<std::size_t>(edge.high)];
-            low = std::min(low, high + edge.weight.value);
-            high = std::min(high, low + edge.weight.value);
+            low = std::min(low, high + edge.value);
+            high = std::min(high, low + edge.value);
         }
     }
     return times;
@@ -159,8 +159,8 @@ std::vector<double> flood_times_us(const Graph& graph, int from) {
 
 std::string describe(const Graph& graph) {
     std::string text = std::to_string(graph.hosts) + " hosts:";
-    for (const WeightedEdge& edge : graph.edges)
-        text += " " + std::to_string(edge.low) + "-" + std::to_string(edge.high) + "=" + text_of(edge.weight.value);
+    for (const Weight& edge : graph.edges)
+        text += " " + std::to_string(edge.low) + "-" + std::to_string(edge.high) + "=" + text_of(edge.value);
     return text;
 }
 

@@ -212,15 +212,15 @@ struct Measured {
 
 double value(const Graph& graph, int a, int b) {
     const auto ends = std::minmax(a, b);
-    const auto edge = std::ranges::find_if(graph.edges, [&](const WeightedEdge& other) {
+    const auto edge = std::ranges::find_if(graph.edges, [&](const Weight& other) {
         return other.low == ends.first && other.high == ends.second;
     });
-    return edge->weight.value;
+    return edge->value;
 }
 
 Graph with_value(Graph graph, int low, int high, double value) {
-    for (WeightedEdge& edge : graph.edges)
-        if (edge.low == low && edge.high == high) edge.weight.value = value;
+    for (Weight& edge : graph.edges)
+        if (edge.low == low && edge.high == high) edge.value = value;
     return graph;
 }
 
