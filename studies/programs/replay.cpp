@@ -158,7 +158,7 @@ struct Ended {
 
 /// One round of all its hosts in memory: each message is as long on its way as any other.
 Ended run_round(const maintenance::Round& round, simulate::Graph links) {
-    std::erase_if(links.edges, [&](const WeightedEdge& edge) { return !round.hosts.contains(edge.low); });
+    std::erase_if(links.edges, [&](const Weight& link) { return !round.hosts.contains(link.low); });
     using World = simulate::MaintenanceWorld;
     std::vector<simulate::RoundNode> nodes;
     for (int host = 0; host < links.hosts; ++host) {
