@@ -112,8 +112,8 @@ class Plan {
     std::size_t copy_bytes_ = 0;
 };
 
-// Collectives made of the MPI library's others, on the program's own communicator: native_compositions() of
-// src/core/algorithms/catalogue.cpp.
+// Collectives made of the MPI library's others, on the program's own communicator: the rows of
+// src/core/algorithms/catalogue_native.cpp.
 
 struct CallOnComm : Place {
     const Binding& binding;
