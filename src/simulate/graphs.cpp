@@ -11,15 +11,15 @@ namespace mutirao::simulate {
 
 EdgeList Graph::links() const {
     EdgeList list;
-    for (const WeightedEdge& edge : edges) list.emplace_back(edge.low, edge.high);
+    for (const Weight& edge : edges) list.emplace_back(edge.low, edge.high);
     return list;
 }
 
 std::vector<ghs::Neighbour> Graph::neighbours(int host) const {
     std::vector<ghs::Neighbour> list;
-    for (const WeightedEdge& edge : edges) {
-        if (edge.low == host) list.push_back({edge.high, edge.weight});
-        if (edge.high == host) list.push_back({edge.low, edge.weight});
+    for (const Weight& edge : edges) {
+        if (edge.low == host) list.push_back({edge.high, edge});
+        if (edge.high == host) list.push_back({edge.low, edge});
     }
     return list;
 }
@@ -44,7 +44,7 @@ Graph weighted(int hosts, const EdgeList& links, const std::vector<double>& valu
     Graph graph{hosts, {}};
     for (std::size_t i = 0; i < links.size(); ++i) {
         const auto [low, high] = links[i];
-        graph.edges.push_back({low, high, {values[i], low, high}});
+        graph.edges.push_back({values[i], low, high});
     }
     return graph;
 }
@@ -93,8 +93,8 @@ std::vector<Graph> all_weightings(int hosts, const EdgeList& links) {
 
 std::string describe(const Graph& graph) {
     std::string text = std::to_string(graph.hosts) + " hosts:";
-    for (const WeightedEdge& edge : graph.edges)
-        text += " " + std::to_string(edge.low) + "-" + std::to_string(edge.high) + "=" + text_of(edge.weight.value);
+    for (const Weight& edge : graph.edges)
+        text += " " + std::to_string(edge.low) + "-" + std::to_string(edge.high) + "=" + text_of(edge.value);
     return text;
 }
 

@@ -11,7 +11,7 @@ namespace mutirao::simulate {
 
 struct Graph {
     int hosts = 0;
-    std::vector<WeightedEdge> edges;
+    std::vector<Weight> edges;
 
     EdgeList links() const;
     std::vector<ghs::Neighbour> neighbours(int host) const;

@@ -10,10 +10,10 @@ namespace {
 std::vector<maintenance::Change> changes_between(const Graph& before, const Graph& after) {
     std::vector<maintenance::Change> changes;
     for (std::size_t i = 0; i < before.edges.size(); ++i) {
-        const WeightedEdge& edge = after.edges[i];
-        const double old_value = before.edges[i].weight.value;
-        if (old_value != edge.weight.value)
-            changes.push_back({edge.low, edge.high, old_value, edge.weight.value});
+        const Weight& edge = after.edges[i];
+        const double old_value = before.edges[i].value;
+        if (old_value != edge.value)
+            changes.push_back({edge.low, edge.high, old_value, edge.value});
     }
     return changes;
 }
@@ -36,7 +36,7 @@ bool joins_all(const Graph& graph) {
 
 MaintenanceWorld maintenance_world(const Scenario& scenario) {
     Graph links = scenario.now;
-    std::erase_if(links.edges, [](const WeightedEdge& edge) { return !std::isfinite(edge.weight.value); });
+    std::erase_if(links.edges, [](const Weight& edge) { return !std::isfinite(edge.value); });
     maintenance::Round round;
     round.root = scenario.root;
     round.tree = kruskal(scenario.before.hosts, scenario.before.edges);

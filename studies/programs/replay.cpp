@@ -146,7 +146,7 @@ simulate::Graph usable_links(const Network& network) {
     simulate::Graph links{network.host_count(), {}};
     for (const auto& [low, high] : simulate::complete_links(links.hosts)) {
         const Weight weight = link_weight(network, low, high);
-        if (std::isfinite(weight.value)) links.edges.push_back({low, high, weight});
+        if (std::isfinite(weight.value)) links.edges.push_back(weight);
     }
     return links;
 }
@@ -172,7 +172,7 @@ struct Ended {
 
 /// One round of all its hosts in memory: each message is as long on its way as any other.
 Ended run_round(const maintenance::Round& round, simulate::Graph links) {
-    std::erase_if(links.edges, [&](const WeightedEdge& edge) { return !round.hosts.contains(edge.low); });
+    std::erase_if(links.edges, [&](const Weight& link) { return !round.hosts.contains(link.low); });
     using World = simulate::MaintenanceWorld;
     std::vector<simulate::RoundNode> nodes;
     for (int host = 0; host < links.hosts; ++host) {

@@ -9,7 +9,7 @@ import pytest
 
 from mutirao.base.paths import ROOT
 from mutirao.catalogue.collectives import COLLECTIVES
-from mutirao.cli.commands.new_algorithm import ALGORITHMS, CATALOGUE, STARTS
+from mutirao.cli.commands.new_algorithm import ALGORITHMS, CATALOGUE, SIMPLEST, STARTS
 from shared import refused
 
 
@@ -33,21 +33,24 @@ def compile_together(files):
 
 
 def test_every_collective_with_algorithms_of_its_own_has_a_start():
-    assert list(STARTS) == [name for name in COLLECTIVES if (ROOT / ALGORITHMS / name).is_dir()]
+    assert list(STARTS) == [name for name in COLLECTIVES if parts_of(ROOT / CATALOGUE, name)]
+
+
+def parts_of(path, collective):
+    """What a file has in the collective's namespace."""
+    return re.findall(rf"^namespace {collective} \{{\n(.*?)^\}}  // namespace {collective}\n", path.read_text(),
+                      re.MULTILINE | re.DOTALL)
 
 
 def sources_and_names():
     """Of each collective: the algorithms whose rows its folder or its part of a file beside the folders has, and its
     part of the catalogue."""
-    catalogue = (ROOT / CATALOGUE).read_text()
     for collective in STARTS:
         sources = [path.read_text() for path in sorted((ROOT / ALGORITHMS / collective).glob("*.cpp"))]
         sources += [part for path in sorted((ROOT / ALGORITHMS).glob("*.cpp")) if path != ROOT / CATALOGUE
-                    for part in re.findall(rf"^namespace {collective} \{{\n(.*?)^\}}  // namespace {collective}\n",
-                                           path.read_text(), re.MULTILINE | re.DOTALL)]
+                    for part in parts_of(path, collective)]
         rows = [name for text in sources for name in re.findall(r"^Algorithm (\w+)\(\) \{", text, re.MULTILINE)]
-        declared, _, listed = catalogue.partition(f"\nnamespace {collective} {{\n")[2].partition(
-            f"\n}}  // namespace {collective}\n")[0].partition("\nstatic ")
+        declared, _, listed = parts_of(ROOT / CATALOGUE, collective)[0].partition("\nstatic ")
         yield collective, rows, declared, listed.partition("return {")[2]
 
 
@@ -59,11 +62,13 @@ def test_the_catalogue_has_every_row_once():
 
 def test_the_catalogue_says_which_file_an_algorithm_is_in():
     for collective, _, declared, _ in sources_and_names():
-        for names, file in re.findall(r"^Algorithm (.*?);(?:  // (\w+)\.cpp)?$", declared, re.MULTILINE):
-            own = ROOT / ALGORITHMS / collective / f"{file or names.removesuffix('()')}.cpp"
-            code = (own if own.exists() else ROOT / ALGORITHMS / own.name).read_text()
+        for names, elsewhere in re.findall(r"^Algorithm (.*?);(?:  // (\w+)\.cpp)?$", declared, re.MULTILINE):
+            own = ROOT / ALGORITHMS / collective / f"{elsewhere or names.removesuffix('()')}.cpp"
+            file = own if own.exists() else ROOT / ALGORITHMS / own.name
+            code = file.read_text()
+            functions = code if own.exists() else "".join(parts_of(file, collective))
             for name in names.split(", "):
-                assert f"\nAlgorithm {name} {{" in code, f"{collective}/{name}"
+                assert f"\nAlgorithm {name} {{" in functions, f"{collective}/{name}"
                 assert f'"{name.removesuffix("()")}",' in code, f"{collective}/{name}"
 
 
@@ -74,7 +79,7 @@ def test_it_makes_a_file_with_a_row_and_names_it_in_the_catalogue(typed, copy):
 
 
 def assert_made(typed, copy, collective, name):
-    before, start = texts(copy), STARTS[collective]
+    before, start = texts(copy), f"static Schedule {STARTS[collective]}(const Request& request) {{\n"
     told = json.loads(typed("new-algorithm", collective, name, "--root", copy, "--json").stdout)
     after = texts(copy)
     changed = {str(path) for path in after if before.get(path) != after[path]}
@@ -86,9 +91,7 @@ def assert_made(typed, copy, collective, name):
 
     code = (copy / told["file"]).read_text()
     body = code.partition(f"static Schedule {name}(const Request& request) {{\n")[2].partition("\n}\n")[0]
-    start_file = next(text for path, text in before.items() if path.parent == ALGORITHMS / collective
-                      and f"\nAlgorithm {start}() {{\n" in text)
-    assert body and f"Schedule {start}(const Request& request) {{\n{body}\n}}\n" in start_file
+    assert body and f"{start}{body}\n}}\n" in parts_of(copy / SIMPLEST, collective)[0]
     row = code.partition(f"Algorithm {name}() {{\n")[2]
     assert f"\nnamespace mutirao::{collective} {{\n" in code
     assert f'{{.name = "{name}",' in row and f".build = {name}" in row

@@ -11,66 +11,51 @@ namespace mutirao {
 
 namespace {
 
-constexpr int least_radix = 2, most_radix = 64;
-constexpr int most_spread = 1024;
-constexpr std::size_t least_segment_bytes = 256;
-constexpr std::size_t most_segment_bytes = std::size_t{1} << 30;
+constexpr int least_radix = 2, most_radix = 64, most_spread = 1024;
+constexpr std::size_t least_segment_bytes = 256, most_segment_bytes = std::size_t{1} << 30;
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-std::string wrong_value(const Algorithm& algorithm, std::string_view key, std::string_view text,
-                        std::string_view valid) {
-    return std::string(key) + " " + quoted(text) + " is not valid for " +
-           std::string(algorithm.name) + ": " + std::string(valid);
-}
-
-std::string wrong_word(const Algorithm& algorithm, std::string_view key, std::string_view text,
-                       const std::vector<std::string>& names) {
-    return wrong_value(algorithm, key, text, "one of " + listed(names)) + did_you_mean(text, names);
-}
-
-/// One parameter as text. `assign` returns one line of error, or nothing.
+/// One parameter as text.
 struct ParameterRow {
     std::string_view key;
     bool (*read_by)(const Algorithm&);
+    /// Returns what would be valid; empty: it is.
     std::string (*assign)(const Algorithm&, Parameters&, std::string_view text);
     /// Empty where it need not be said.
     std::string (*show)(const Parameters&);
 };
 
-std::string assign_tree(const Algorithm& algorithm, Parameters& parameters,
-                        std::string_view text) {
+std::string one_of(const std::vector<std::string>& names, std::string_view text) {
+    return "one of " + listed(names) + did_you_mean(text, names);
+}
+
+std::string assign_tree(const Algorithm& algorithm, Parameters& parameters, std::string_view text) {
     std::vector<std::string> names;
     for (const TreeKind kind : algorithm.trees) names.emplace_back(to_string(kind));
-    if (std::ranges::find(names, text) == names.end()) return wrong_word(algorithm, "kind", text, names);
+    if (std::ranges::find(names, text) == names.end()) return one_of(names, text);
     parameters.tree = *tree_kind_from(text);
     return {};
 }
 
-std::string assign_number(const Algorithm& algorithm, int& parameter, std::string_view key, std::string_view text,
-                          int least, int most) {
-    const auto value = number_in<int>(text);
-    if (!value || *value < least || *value > most)
-        return wrong_value(algorithm, key, text, std::to_string(least) + ".." + std::to_string(most));
+template <typename Number>
+std::string assign_number(Number& parameter, std::string_view text, Number least, Number most) {
+    const auto value = number_in<Number>(text);
+    if (!value || *value < least || *value > most) return std::to_string(least) + ".." + std::to_string(most);
     parameter = *value;
     return {};
 }
 
-std::string assign_segment(const Algorithm& algorithm, Parameters& parameters,
-                           std::string_view text) {
-    const auto bytes = number_in<std::size_t>(text);
-    const bool in_range = bytes && *bytes >= least_segment_bytes && *bytes <= most_segment_bytes;
-    if (!in_range && bytes != std::size_t{0}) {
-        return wrong_value(algorithm, "segment_bytes", text,
-                           "0 (one piece) or " + std::to_string(least_segment_bytes) + ".." +
-                               std::to_string(most_segment_bytes));
+std::string assign_segment(const Algorithm&, Parameters& parameters, std::string_view text) {
+    if (number_in<std::size_t>(text) == std::size_t{0}) {
+        parameters.segment_bytes = 0;
+        return {};
     }
-    parameters.segment_bytes = *bytes;
-    return {};
+    const std::string valid = assign_number(parameters.segment_bytes, text, least_segment_bytes, most_segment_bytes);
+    return valid.empty() ? valid : "0 (one piece) or " + valid;
 }
 
-std::string assign_inside(const Algorithm& algorithm, Parameters& parameters,
-                          std::string_view text) {
+std::string assign_inside(const Algorithm& algorithm, Parameters& parameters, std::string_view text) {
     std::vector<std::string> names;
     for (const Algorithm& row : catalogue()) {
         if (row.collective != algorithm.collective || !row.inside_a_host) continue;
@@ -80,41 +65,33 @@ std::string assign_inside(const Algorithm& algorithm, Parameters& parameters,
         }
         names.emplace_back(row.name);
     }
-    return wrong_word(algorithm, "inside", text, names);
+    return one_of(names, text);
 }
 
+std::string unless_zero(std::size_t number) { return number == 0 ? std::string() : std::to_string(number); }
+
 constexpr std::array<ParameterRow, 6> parameter_rows{{
-    {"kind", [](const Algorithm& algorithm) { return algorithm.trees.size() > 1; }, assign_tree,
-     [](const Parameters& parameters) { return std::string(to_string(parameters.tree)); }},
-    {"radix", [](const Algorithm& algorithm) { return !algorithm.radices.empty(); },
-     [](const Algorithm& algorithm, Parameters& parameters, std::string_view text) {
-         return assign_number(algorithm, parameters.radix, "radix", text, least_radix, most_radix);
+    {"kind", [](const Algorithm& its) { return its.trees.size() > 1; }, assign_tree,
+     [](const Parameters& its) { return std::string(to_string(its.tree)); }},
+    {"radix", [](const Algorithm& its) { return !its.radices.empty(); },
+     [](const Algorithm&, Parameters& its, std::string_view text) {
+         return assign_number(its.radix, text, least_radix, most_radix);
      },
-     [](const Parameters& parameters) { return std::to_string(parameters.radix); }},
-    {"spread", [](const Algorithm& algorithm) { return !algorithm.spreads.empty(); },
-     [](const Algorithm& algorithm, Parameters& parameters, std::string_view text) {
-         return assign_number(algorithm, parameters.spread, "spread", text, 1, most_spread);
+     [](const Parameters& its) { return std::to_string(its.radix); }},
+    {"spread", [](const Algorithm& its) { return !its.spreads.empty(); },
+     [](const Algorithm&, Parameters& its, std::string_view text) {
+         return assign_number(its.spread, text, 1, most_spread);
      },
-     [](const Parameters& parameters) { return std::to_string(parameters.spread); }},
-    {"outer", [](const Algorithm& algorithm) { return algorithm.most_outer > 0; },
-     [](const Algorithm& algorithm, Parameters& parameters, std::string_view text) {
-         return assign_number(algorithm, parameters.outer, "outer", text, 0, algorithm.most_outer);
+     [](const Parameters& its) { return std::to_string(its.spread); }},
+    {"outer", [](const Algorithm& its) { return its.most_outer > 0; },
+     [](const Algorithm& algorithm, Parameters& its, std::string_view text) {
+         return assign_number(its.outer, text, 0, algorithm.most_outer);
      },
-     [](const Parameters& parameters) {
-         return parameters.outer == 0 ? std::string() : std::to_string(parameters.outer);
-     }},
-    {"segment_bytes", [](const Algorithm& algorithm) { return algorithm.segmented; },
-     assign_segment,
-     [](const Parameters& parameters) {
-         return parameters.segment_bytes == 0 ? std::string()
-                                              : std::to_string(parameters.segment_bytes);
-     }},
-    {"inside", [](const Algorithm& algorithm) { return algorithm.level == Level::hosts; },
-     assign_inside,
-     [](const Parameters& parameters) {
-         return parameters.inside == Parameters{}.inside ? std::string()
-                                                         : std::string(parameters.inside);
-     }},
+     [](const Parameters& its) { return unless_zero(static_cast<std::size_t>(its.outer)); }},
+    {"segment_bytes", [](const Algorithm& its) { return its.segmented; }, assign_segment,
+     [](const Parameters& its) { return unless_zero(its.segment_bytes); }},
+    {"inside", [](const Algorithm& its) { return its.level == Level::hosts; }, assign_inside,
+     [](const Parameters& its) { return std::string(its.inside == Parameters{}.inside ? "" : its.inside); }},
 }};
 
 Candidate with_defaults(const Algorithm& algorithm) {
@@ -152,7 +129,9 @@ std::string assign_parameter(Candidate& candidate, std::string_view assignment) 
         parameter_rows.begin(), parameter_rows.end(),
         [&](const ParameterRow& each) { return each.key == key && each.read_by(algorithm); });
     if (row == parameter_rows.end()) return unread_parameter(algorithm, key);
-    return row->assign(algorithm, candidate.parameters, value);
+    const std::string valid = row->assign(algorithm, candidate.parameters, value);
+    if (valid.empty()) return {};
+    return std::string(key) + " " + quoted(value) + " is not valid for " + std::string(algorithm.name) + ": " + valid;
 }
 
 std::string unknown_algorithm(Collective collective, std::string_view name) {

@@ -53,12 +53,15 @@ enum class Level : unsigned char {
     hosts   ///< one rank of each host; Parameters::inside goes on inside
 };
 
+/// Makes one rank's schedule.
+using Build = Schedule(const Request&);
+
 struct Algorithm {
     Collective collective{};   ///< the catalogue knows it
     std::string_view name;     ///< as the user writes it, e.g. "binomial"
     std::string_view summary;  ///< one line
     std::string_view source;   ///< the paper or the implementation that it follows
-    Schedule (*build)(const Request&) = nullptr;  ///< null: the MPI library runs it
+    Build* build = nullptr;  ///< null: the MPI library runs it
     bool segmented = false;    ///< reads Parameters::segment_bytes
     bool segments_of_blocks = false;  ///< cut from a rank's share of the message, not from all of it
     std::vector<int> radices{};  ///< values of Parameters::radix worth trying; empty: not read

@@ -11,9 +11,8 @@ namespace mutirao {
 
 namespace barrier {
 
-Algorithm dissemination(), locality_dissemination();  // dissemination.cpp
+Algorithm dissemination(), locality_dissemination(), recursive_exchange();  // signal_rounds.cpp
 Algorithm direct();
-Algorithm recursive_exchange();
 Algorithm tree();  // trees.cpp
 
 static std::vector<Algorithm> rows() {
@@ -24,7 +23,7 @@ static std::vector<Algorithm> rows() {
 
 namespace broadcast {
 
-Algorithm flat();
+Algorithm flat();  // direct.cpp
 Algorithm binomial(), k_nomial(), chain();  // trees.cpp
 Algorithm two_level(), tree(), packed_trees();  // trees.cpp
 Algorithm locality_tree();  // locality.cpp
@@ -44,7 +43,7 @@ static std::vector<Algorithm> rows() {
 
 namespace gather {
 
-Algorithm linear();
+Algorithm linear();  // direct.cpp
 Algorithm synchronised();
 Algorithm binomial(), two_level(), tree();  // scatter_gather.cpp
 Algorithm groups();  // over_groups.cpp
@@ -57,7 +56,7 @@ static std::vector<Algorithm> rows() {
 
 namespace scatter {
 
-Algorithm linear();
+Algorithm linear();  // direct.cpp
 Algorithm binomial(), two_level(), tree();  // scatter_gather.cpp
 Algorithm groups();  // over_groups.cpp
 
@@ -69,15 +68,14 @@ static std::vector<Algorithm> rows() {
 
 namespace allgather {
 
-Algorithm linear(), two_proc();  // linear.cpp
-Algorithm ring();
-Algorithm recursive_doubling(), neighbor_exchange();  // pairs.cpp
+Algorithm linear(), two_proc();  // direct.cpp
+Algorithm ring(), neighbor_exchange();  // ring.cpp
+Algorithm recursive_doubling();  // recursive.cpp
 Algorithm bruck();
-Algorithm sparbit();
+Algorithm sparbit();  // tree_of_each_rank.cpp
 Algorithm circulant();
 Algorithm locality_bruck();  // locality.cpp
-Algorithm gather_broadcast();  // through_first_rank.cpp
-Algorithm tree();  // trees.cpp
+Algorithm gather_broadcast(), tree();  // trees.cpp
 Algorithm groups();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
@@ -89,8 +87,7 @@ static std::vector<Algorithm> rows() {
 
 namespace alltoall {
 
-Algorithm linear();
-Algorithm pairwise(), windowed();  // rounds.cpp
+Algorithm linear(), pairwise(), windowed();  // direct.cpp
 Algorithm bruck();
 Algorithm two_level();
 
@@ -102,11 +99,11 @@ static std::vector<Algorithm> rows() {
 
 namespace reduce {
 
-Algorithm flat();
+Algorithm flat();  // direct.cpp
 Algorithm k_nomial(), chain(), in_order_binary(), tree(), packed_trees();  // trees.cpp
 Algorithm locality_tree();  // locality.cpp
 Algorithm circulant();
-Algorithm rabenseifner();  // halving.cpp
+Algorithm rabenseifner();  // recursive.cpp
 Algorithm groups();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
@@ -118,13 +115,11 @@ static std::vector<Algorithm> rows() {
 
 namespace allreduce {
 
-Algorithm recursive_doubling(), recursive_multiplying();  // recursive_multiplying.cpp
-Algorithm rabenseifner();  // halving.cpp
+Algorithm recursive_doubling(), recursive_multiplying(), rabenseifner();  // recursive.cpp
 Algorithm ring();
 Algorithm circulant();
 Algorithm direct(), direct_shares();  // direct.cpp
-Algorithm reduce_broadcast();  // through_first_rank.cpp
-Algorithm tree(), packed_trees();  // trees.cpp
+Algorithm reduce_broadcast(), tree(), packed_trees();  // trees.cpp
 Algorithm multi_lane(), multi_lane_multiplying();  // multi_lane.cpp
 Algorithm locality_exchange();  // locality.cpp
 Algorithm groups(), groups_twice();  // over_groups.cpp
@@ -139,13 +134,12 @@ static std::vector<Algorithm> rows() {
 
 namespace reduce_scatter_block {
 
-Algorithm direct();
-Algorithm pairwise();
-Algorithm recursive_halving();  // halving.cpp
+Algorithm direct(), pairwise();  // direct.cpp
+Algorithm recursive_halving();  // recursive.cpp
 Algorithm ring();
 Algorithm circulant();
-Algorithm pat();
-Algorithm reduce_scatter();  // through_first_rank.cpp
+Algorithm pat();  // tree_of_each_rank.cpp
+Algorithm reduce_scatter();  // trees.cpp
 Algorithm groups();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {

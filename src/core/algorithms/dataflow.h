@@ -3,12 +3,13 @@
 // with many intermediate results thus states no dependency and cannot forget one.
 #pragma once
 
-#include <array>
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "core/schedule/byte_users.h"
 #include "core/schedule/schedule.h"
 
 namespace mutirao {
@@ -16,12 +17,9 @@ namespace mutirao {
 /// A reader comes after the last writer of its bytes, a writer also after the readers since then.
 /// Steps over no bytes are left out, and so are an empty message and the empty blocks of a short
 /// one; they return no_id.
-///
-/// Cost: a step takes the logarithm of the number of cuts in its buffers, and the time to visit those cuts that lie
-/// inside its regions; a new cut moves those behind it, of which there are few.
 class Dataflow {
   public:
-    static constexpr StepId no_id = -1;
+    static constexpr StepId no_id = ByteUsers::nobody;
 
     /// `later_than`: a step that this one must come after besides, or no_id.
     StepId send(int peer, Region data, StepId later_than = no_id);
@@ -37,39 +35,14 @@ class Dataflow {
   private:
     using LocalStep = StepId (Schedule::*)(Region from, Region into, Schedule::After);
     StepId work(LocalStep step, Region from, Region into);
-    /// Bytes that have had the same users.
-    struct Cell {
-        std::size_t begin_bytes, end_bytes;
-        StepId writer = no_id;
-        int last_reader = -1;  ///< in readers_; -1: none
-    };
-    using Cells = std::vector<Cell>;  ///< by their bytes
-    /// In a list that cells may share from some reader on: what is cut in two has had the same ones.
-    struct Reader {
-        StepId step;
-        int before;
-    };
-
-    Cells& cells(const Region& region) { return cells_[static_cast<std::size_t>(region.buffer)]; }
-    /// Those of a region, which it is made to begin and end with, and to leave no byte without one.
-    std::span<Cell> cells_of(const Region& region);
-    static Cells::iterator split(Cells& cells, Cells::iterator cell, std::size_t at_bytes);
-    /// These return the region's cells, which hold until the next region's are asked for.
-    std::span<Cell> wait_to_read(const Region& region);
-    std::span<Cell> wait_to_write(const Region& region);
-    /// What was collected, each step once; the next step starts with nothing.
-    Schedule::After waited_for();
-    void add_reader(StepId step, std::span<Cell> read);
-    void set_writer(StepId step, const Region& region, std::span<Cell> written);
+    /// What the uses wait for, each step once.
+    Schedule::After earlier(std::initializer_list<Use> uses, StepId later_than = no_id);
+    StepId used(StepId step, std::initializer_list<Use> uses);
 
     Schedule schedule_;
-    std::array<Cells, 3> cells_;
-    std::vector<Reader> readers_;
+    ByteUsers users_;
     std::vector<StepId> after_;
 };
-
-/// Where the next thing in scratch memory may begin: aligned for every datatype.
-constexpr std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /// Blocks that travel together: one piece of memory for a message of several.
 class Packing {

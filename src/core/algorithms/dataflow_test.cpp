@@ -4,7 +4,6 @@
 
 #include <random>
 
-#include "core/schedule/byte_users.h"
 #include "core/schedule/test_schedules.h"
 
 namespace mutirao {
@@ -58,8 +57,7 @@ TEST(Dataflow, LeavesOutStepsOverNoBytesAndHeedsWhatIsAskedFor) {
     EXPECT_EQ(waits_of(schedule, 1), Ids{0});
 }
 
-// Seen to fail without the readers' part of wait_to_write, and with cells that are not split at a
-// region's end.
+// Seen to fail without the readers' part of ByteUsers::collect, and with cells that are not split at a region's end.
 TEST(Dataflow, NeverHasARace) {
     for (unsigned seed = 0; seed < 200; ++seed) {
         std::mt19937 random(seed);
@@ -77,7 +75,7 @@ TEST(Dataflow, NeverHasARace) {
                 default: flow.reduce_before(one, other);
             }
         }
-        EXPECT_EQ(find_race(std::move(flow).take(), 0), "") << "seed " << seed;
+        EXPECT_EQ(test::race_by_all_pairs(std::move(flow).take()), std::pair(-1, -1)) << "seed " << seed;
     }
 }
 

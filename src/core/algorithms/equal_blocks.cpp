@@ -56,4 +56,32 @@ void copy_messages(Schedule& schedule, Region from, Region into) {
     for (std::size_t i = 0; i < sources.size(); ++i) schedule.copy(sources[i], targets[i]);
 }
 
+Schedule in_rounds(const Request& request, Partners partners, int window) {
+    const Blocks sent = blocks_sent(request), received = blocks_received(request);
+    const int rank = request.rank;
+    const int size = request.size;
+    const std::size_t segment_bytes = request.parameters.segment_bytes;
+    Schedule schedule;
+    // Of the rounds that have any, since those without hold nobody back.
+    std::vector<std::vector<StepId>> messages;
+    for (int round = 1; round < size; ++round) {
+        const bool paired = partners == Partners::paired;
+        const int to = paired ? rank ^ round : (rank + round) % size;
+        const int from = paired ? to : (rank + size - round) % size;
+        Schedule::After after;
+        const auto under_way = static_cast<std::size_t>(window);
+        if (messages.size() >= under_way) after = messages[messages.size() - under_way];
+        std::vector<StepId> of_round;
+        for (const Region& message : messages_of(sent.block(to, Buffer::input), segment_bytes)) {
+            of_round.push_back(schedule.send(to, message, after));
+        }
+        for (const Region& message : messages_of(received.block(from), segment_bytes)) {
+            of_round.push_back(schedule.receive(from, message, after));
+        }
+        if (!of_round.empty()) messages.push_back(std::move(of_round));
+    }
+    copy_messages(schedule, sent.block(rank, Buffer::input), received.block(rank));
+    return schedule;
+}
+
 }  // namespace mutirao

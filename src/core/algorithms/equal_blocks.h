@@ -54,4 +54,14 @@ inline std::vector<Region> messages_of(Region block, std::size_t segment_bytes =
 /// The same of a copy.
 void copy_messages(Schedule& schedule, Region from, Region into);
 
+/// In round i of 1 .. size - 1 of an exchange, rank r sends to one rank and receives from one.
+enum class Partners : unsigned char {
+    shifted,  ///< sends to r + i, receives from r - i
+    paired    ///< both with r xor i; the size must be a power of two
+};
+
+/// The exchange in which every block goes straight to its destination. Round i comes after both messages of round
+/// i - window, so that no more than `window` rounds are under way.
+Schedule in_rounds(const Request& request, Partners partners, int window);
+
 }  // namespace mutirao

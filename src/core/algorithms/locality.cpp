@@ -84,10 +84,7 @@ Schedule k_nomial(const Request& request);
 // messages one after the other, with ceil(log2 m) inside after each; a rank combines up to k n bytes a round and
 // as many more as it has children inside.
 static Schedule locality_tree(const Request& request) {
-    Dataflow flow;
-    pass_up(request, mirrored(locality_place(request)),
-            whole_message(flow, request, request.rank == request.root));
-    return std::move(flow).take();
+    return up_from_place(request, locality_place(request));
 }
 
 Algorithm locality_tree() {
@@ -98,8 +95,6 @@ Algorithm locality_tree() {
 }
 
 }  // namespace reduce
-
-namespace allgather {
 
 namespace {
 
@@ -151,6 +146,8 @@ class HostByHost {
 };
 
 }  // namespace
+
+namespace allgather {
 
 // A host holds the blocks of the hosts from its own on, counted round, and in a round each of its ranks gets as
 // many again from hosts at a distance of its own; then they exchange what came, inside the host. With radix k a rank
@@ -213,8 +210,6 @@ Algorithm locality_bruck() {
 
 }  // namespace allgather
 
-namespace allreduce {
-
 namespace {
 
 /// Of the blocks of an allgather to which only one rank of each host has something to give.
@@ -238,6 +233,8 @@ Schedule combine(int count, std::size_t length_bytes) {
 }
 
 }  // namespace
+
+namespace allreduce {
 
 // Each host reduces its operands to one; these go to all ranks by allgather/locality_bruck, and every rank
 // combines them, in the same order. The paper's node-aware allreduce shares them out likewise, but reduces on the

@@ -140,7 +140,7 @@ namespace {
 // each host, over m ranks, and about as many go between the ranks inside. By recursive multiplying with radix k,
 // where H is a power of k: log_k H + 2 messages in a row, and (k - 1) n log_k H bytes. Scratch for twice the
 // message.
-Schedule over_lanes(const Request& request, Schedule (*between_hosts)(const Request&)) {
+Schedule over_lanes(const Request& request, Build* between_hosts) {
     const Placement& placement = given_placement(request);
     const int host = placement.host_of(request.rank), lanes = placement.most_ranks_on_a_host();
     const std::vector<int> others = others_beside(placement, request.rank);

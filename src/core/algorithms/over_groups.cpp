@@ -55,52 +55,36 @@ struct Movement {
     bool combines;
 };
 
-/// The groups of a call, and of the own one which ranks share a host.
-class RankGroups {
-  public:
-    explicit RankGroups(const Request& request) {
-        const Placement& placement = given_placement(request);
-        const std::vector<int>& site_of = given_tree(request).site_of;
-        const bool one_site = std::ranges::all_of(site_of, [&](int site) { return site == site_of.front(); });
-        std::map<int, int> number_of;
-        for (int rank = 0; rank < request.size; ++rank) {
-            const int label = one_site ? placement.host_of(rank) : site_of[static_cast<std::size_t>(rank)];
-            const int group = number_of.try_emplace(label, static_cast<int>(ranks_.size())).first->second;
-            if (group == count()) ranks_.emplace_back();
-            group_of_.push_back(group);
-            ranks_[static_cast<std::size_t>(group)].push_back(rank);
-        }
-        std::map<int, std::vector<int>> on_host;
-        for (const int rank : ranks_of(group_of(request.rank))) on_host[placement.host_of(rank)].push_back(rank);
-        for (auto& [host, ranks] : on_host) {
-            if (host == placement.host_of(request.rank)) own_host_ = hosts_here_.size();
-            hosts_here_.push_back(std::move(ranks));
-        }
+/// The groups of a call, as if each were a host.
+Placement groups_of(const Request& request) {
+    const Placement& placement = given_placement(request);
+    const std::vector<int>& site_of = given_tree(request).site_of;
+    const bool one_site = std::ranges::all_of(site_of, [&](int site) { return site == site_of.front(); });
+    std::map<int, int> number_of;
+    std::vector<int> group_of;
+    for (int rank = 0; rank < request.size; ++rank) {
+        const int label = one_site ? placement.host_of(rank) : site_of[static_cast<std::size_t>(rank)];
+        group_of.push_back(number_of.try_emplace(label, static_cast<int>(number_of.size())).first->second);
     }
+    return Placement(std::move(group_of));
+}
 
-    int count() const { return static_cast<int>(ranks_.size()); }
-    int group_of(int rank) const { return group_of_[static_cast<std::size_t>(rank)]; }
-    const std::vector<int>& ranks_of(int group) const { return ranks_[static_cast<std::size_t>(group)]; }
-    int size_of(int group) const { return static_cast<int>(ranks_of(group).size()); }
-    int member(int group, int index) const {
-        return ranks_of(group)[static_cast<std::size_t>(index % size_of(group))];
-    }
-    int largest() const {
-        return static_cast<int>(std::ranges::max(ranks_, {}, &std::vector<int>::size).size());
-    }
-    /// Of the own group, host by host.
-    const std::vector<std::vector<int>>& hosts_here() const { return hosts_here_; }
-    /// Of the own host and group.
-    const std::vector<int>& beside() const { return hosts_here_[own_host_]; }
-    /// That of hosts_here().
-    std::size_t own_host() const { return own_host_; }
-
-  private:
-    std::vector<std::vector<int>> ranks_;
-    std::vector<int> group_of_;
-    std::vector<std::vector<int>> hosts_here_;
-    std::size_t own_host_ = 0;
+/// The ranks of one group, host by host.
+struct HostsOfGroup {
+    std::vector<std::vector<int>> ranks;
+    std::size_t own = 0;  ///< which one is this rank's
 };
+HostsOfGroup hosts_of(std::span<const int> group, const Request& request) {
+    const Placement& placement = given_placement(request);
+    std::map<int, std::vector<int>> on_host;
+    for (const int rank : group) on_host[placement.host_of(rank)].push_back(rank);
+    HostsOfGroup hosts;
+    for (auto& [host, ranks] : on_host) {
+        if (host == placement.host_of(request.rank)) hosts.own = hosts.ranks.size();
+        hosts.ranks.push_back(std::move(ranks));
+    }
+    return hosts;
+}
 
 /// One rank's part of a collective over groups. Regions named `bytes` are of all blocks, one behind another.
 class OverGroups {
@@ -108,9 +92,10 @@ class OverGroups {
     /// `in_output`: the message as a whole lies in the output, as far as a rank has it or gets it.
     OverGroups(Dataflow& flow, const Request& request, Movement movement, const Blocks& blocks, int block_count,
                bool in_output, std::size_t scratch_bytes)
-        : flow_(flow), request_(request), movement_(movement), groups_(request), blocks_(blocks),
+        : flow_(flow), request_(request), movement_(movement), groups_(groups_of(request)), blocks_(blocks),
           block_count_(block_count), in_output_(in_output), packing_(flow, 1, scratch_bytes),
-          here_(groups_.group_of(request.rank)) {}
+          here_(groups_.host_of(request.rank)),
+          hosts_here_(hosts_of(groups_.ranks_of(here_), request)) {}
 
     void run() {
         if (movement_.to == Held::in_blocks) run_to_blocks();
@@ -132,7 +117,12 @@ class OverGroups {
 
     bool is_here(int rank) const { return rank == request_.rank; }
     Region block(int index) const { return blocks_.block(index); }
-    int cut_of(int group) const { return std::min(request_.parameters.spread, groups_.size_of(group)); }
+    int size_of(int group) const { return static_cast<int>(groups_.ranks_of(group).size()); }
+    int member(int group, int index) const {
+        return groups_.ranks_of(group)[static_cast<std::size_t>(index % size_of(group))];
+    }
+    const std::vector<int>& beside() const { return hosts_here_.ranks[hosts_here_.own]; }
+    int cut_of(int group) const { return std::min(request_.parameters.spread, size_of(group)); }
     Region part(int index, int group, int number) const {
         const Region whole = block(index);
         const Blocks parts(whole.length_bytes, cut_of(group), request_.unit_bytes);
@@ -140,20 +130,20 @@ class OverGroups {
     }
     /// Who deals with a part of a block in a group that has it cut.
     int holder_of_part(int index, int group, int number) const {
-        return groups_.member(group, index * cut_of(group) + number);
+        return member(group, index * cut_of(group) + number);
     }
     /// Who has a block whole.
     int holder(int index, int group) const {
         if (movement_.from == Held::in_blocks || movement_.to == Held::in_blocks) return index;
-        return groups_.member(group, static_cast<int>(static_cast<long long>(index) * groups_.size_of(group) /
+        return member(group, static_cast<int>(static_cast<long long>(index) * size_of(group) /
                                                       block_count_));
     }
     /// Whether data that are held so are in that group.
     bool is_in(Held held, int index, int group) const {
         switch (held) {
             case Held::everywhere: return true;
-            case Held::in_blocks: return group == groups_.group_of(index);
-            case Held::at_root: return group == groups_.group_of(request_.root);
+            case Held::in_blocks: return group == groups_.host_of(index);
+            case Held::at_root: return group == groups_.host_of(request_.root);
         }
         return false;
     }
@@ -189,7 +179,7 @@ class OverGroups {
     // --- messages --------------------------------------------------------------------------------
 
     std::vector<Region> messages(int peer, Region region) const {
-        const bool crosses = groups_.group_of(peer) != here_;
+        const bool crosses = groups_.host_of(peer) != here_;
         const std::size_t most = crosses ? std::max(longest_message_bytes,
                                                     region.length_bytes / most_messages_of_a_piece)
                                          : longest_step_bytes;
@@ -311,15 +301,15 @@ class OverGroups {
         const std::span<const int> alone(&request_.rank, 1);
         std::vector<Gathering> inside, between;
         for (const Piece& each : pieces) {
-            const int speaking = speaker(groups_.beside(), each.index, each.holder);
-            inside.push_back({is_here(speaking) ? groups_.beside() : alone, speaking, source(each.bytes)});
+            const int speaking = speaker(beside(), each.index, each.holder);
+            inside.push_back({is_here(speaking) ? beside() : alone, speaking, source(each.bytes)});
         }
         const std::vector<Region> of_host = combined(inside);
         std::vector<std::vector<int>> speakers(pieces.size());
         for (std::size_t i = 0; i < pieces.size(); ++i) {
             const Piece& piece = pieces[i];
             if (is_here(piece.holder)) {
-                for (const std::vector<int>& ranks : groups_.hosts_here())
+                for (const std::vector<int>& ranks : hosts_here_.ranks)
                     speakers[i].push_back(speaker(ranks, piece.index, piece.holder));
             }
             const std::span<const int> speaks = is_here(inside[i].at) ? alone : std::span<const int>();
@@ -369,13 +359,13 @@ class OverGroups {
 
     /// From the ranks of this group that have the results, which lie there, to those that want them.
     void spread(const std::vector<std::pair<Piece, Region>>& results) {
-        std::vector<std::vector<int>> without_root = groups_.hosts_here();
+        std::vector<std::vector<int>> without_root = hosts_here_.ranks;
         for (std::vector<int>& ranks : without_root) std::erase(ranks, request_.root);
         std::vector<Transfer> to_hosts, inside;
         for (const auto& [piece, result] : results) {
             const auto& [index, number, bytes, holder] = piece;
             if (is_here(holder) && wants(holder) && result != home(bytes)) flow_.copy(result, home(bytes));
-            const int wave = movement_.from == Held::in_blocks ? groups_.group_of(index) : 0;
+            const int wave = movement_.from == Held::in_blocks ? groups_.host_of(index) : 0;
             const auto add = [&](std::vector<Transfer>& transfers, int from, int to) {
                 if (from == to || !takes_part(from, to)) return;
                 const Region there = is_here(to) ? home(bytes) : Region{};
@@ -386,8 +376,8 @@ class OverGroups {
                 continue;
             }
             const bool root_has_it = movement_.from == Held::at_root && holder != request_.root;
-            const std::span hosts(root_has_it ? without_root : groups_.hosts_here());
-            for (const std::vector<int>& ranks : is_here(holder) ? hosts : hosts.subspan(groups_.own_host(), 1)) {
+            const std::span hosts(root_has_it ? without_root : hosts_here_.ranks);
+            for (const std::vector<int>& ranks : is_here(holder) ? hosts : hosts.subspan(hosts_here_.own, 1)) {
                 if (ranks.empty()) continue;
                 const int speaking = speaker(ranks, index, holder);
                 add(to_hosts, holder, speaking);
@@ -437,7 +427,7 @@ class OverGroups {
     }
     void send_parts(int index) {
         const Region whole = here_at_[{index, 0}];
-        for (int to = 0; to < groups_.count(); ++to) {
+        for (int to = 0; to < groups_.host_count(); ++to) {
             if (!goes_to(index, to) || stays(index, to)) continue;
             for (int number = 0; number < cut_of(to); ++number) {
                 const int receiver = holder_of_part(index, to, number);
@@ -447,7 +437,7 @@ class OverGroups {
     }
     std::vector<Operand> operands_of(int index, Region bytes) {
         std::vector<Operand> operands;
-        for (int from = 0; from < groups_.count(); ++from) {
+        for (int from = 0; from < groups_.host_count(); ++from) {
             if (!comes_from(index, from)) continue;
             const int sender = holder(index, from);
             if (is_here(sender)) operands.push_back({.here = within(here_at_[{index, 0}], bytes, block(index))});
@@ -460,7 +450,7 @@ class OverGroups {
         std::vector<Piece> pieces;
         for (int index = 0; index < block_count_; ++index) {
             if (!comes_from(index, here_)) continue;
-            if (groups_.group_of(index) == here_) {
+            if (groups_.host_of(index) == here_) {
                 pieces.push_back({index, 0, block(index), index});
                 continue;
             }
@@ -468,7 +458,7 @@ class OverGroups {
         }
         collect(pieces);
         for (int index = 0; index < block_count_; ++index) {
-            if (groups_.group_of(index) == here_ || !comes_from(index, here_)) continue;
+            if (groups_.host_of(index) == here_ || !comes_from(index, here_)) continue;
             for (int number = 0; number < cut_of(here_); ++number) {
                 if (is_here(holder_of_part(index, here_, number))) send(index, here_at_[{index, number}]);
             }
@@ -479,7 +469,7 @@ class OverGroups {
     void take_own_block() {
         const int own = request_.rank;
         std::vector<Operand> operands;
-        for (int from = 0; from < groups_.count(); ++from) {
+        for (int from = 0; from < groups_.host_count(); ++from) {
             if (!comes_from(own, from)) continue;
             operands.emplace_back();
             if (from == here_) {
@@ -496,12 +486,13 @@ class OverGroups {
     Dataflow& flow_;
     const Request& request_;
     const Movement movement_;
-    const RankGroups groups_;
+    const Placement groups_;
     const Blocks blocks_;
     const int block_count_;
     const bool in_output_;
     Packing packing_;
     const int here_;
+    const HostsOfGroup hosts_here_;
     std::map<std::pair<int, int>, Region> here_at_, results_;  ///< by block and part
 };
 
@@ -515,7 +506,7 @@ constexpr Movement reduced_in_blocks{Held::everywhere, Held::in_blocks, true};
 
 /// A block for every rank of the largest group.
 Schedule once(const Request& request, Movement movement) {
-    const int count = RankGroups(request).largest();
+    const int count = groups_of(request).most_ranks_on_a_host();
     Dataflow flow;
     OverGroups(flow, request, movement, Blocks(request.length_bytes, count, request.unit_bytes), count,
                movement.from == Held::at_root, 0)
@@ -545,20 +536,10 @@ Blocks owned_blocks(const Request& request) {
     return Blocks(lengths);
 }
 
-/// To a block for every rank, and from there: two crossings of smaller parts.
-Schedule twice(const Request& request, Movement first, Movement second) {
-    const Blocks blocks = owned_blocks(request);
-    Dataflow flow;
-    OverGroups to_blocks(flow, request, first, blocks, request.size, true, 0);
-    to_blocks.run();
-    OverGroups(flow, request, second, blocks, request.size, true, to_blocks.scratch_bytes()).run();
-    return std::move(flow).take();
-}
-
 /// Shorter messages are at the bound by other ways, and a part of them is not worth its message.
 constexpr std::size_t least_message_bytes = 8192, least_block_bytes = 2048;
 
-Algorithm row(Collective collective, std::string_view name, std::string_view summary, Schedule (*build)(const Request&),
+Algorithm row(Collective collective, std::string_view name, std::string_view summary, Build* build,
               InBlocks blocks = InBlocks::equal) {
     return {.collective = collective,
             .name = name,
@@ -623,10 +604,19 @@ Algorithm groups() {
                [](const Request& request) { return once(request, reduced_by_all); });
 }
 
+// To a block for every rank, and from there: two crossings of smaller parts.
+static Schedule groups_twice(const Request& request) {
+    const Blocks blocks = owned_blocks(request);
+    Dataflow flow;
+    OverGroups to_blocks(flow, request, reduced_in_blocks, blocks, request.size, true, 0);
+    to_blocks.run();
+    OverGroups(flow, request, gathered_by_all, blocks, request.size, true, to_blocks.scratch_bytes()).run();
+    return std::move(flow).take();
+}
+
 Algorithm groups_twice() {
-    Algorithm algorithm =
-        row(Collective::allreduce, "groups_twice", "a block is combined by each rank, then gathered by all sites",
-            [](const Request& request) { return twice(request, reduced_in_blocks, gathered_by_all); });
+    Algorithm algorithm = row(Collective::allreduce, "groups_twice",
+                              "a block is combined by each rank, then gathered by all sites", groups_twice);
     algorithm.most_outer = 1;
     return algorithm;
 }

@@ -48,6 +48,16 @@ Tree tree_over_ranks(const Tree& hosts, const Placement& placement, int root) {
 
 }  // namespace
 
+Placement runs_on_hosts(const Placement& placement) {
+    std::vector<int> run_of_rank;
+    int run = 0;
+    for (int rank = 0; rank < placement.rank_count(); ++rank) {
+        if (rank > 0 && placement.host_of(rank) != placement.host_of(rank - 1)) ++run;
+        run_of_rank.push_back(run);
+    }
+    return Placement(std::move(run_of_rank));
+}
+
 Composer::Composer(const Candidate& candidate, const CallShape& shape, const Placement& placement, const Tree* tree)
     : candidate_(candidate), placement_(placement), tree_(tree) {
     const bool goes_over_ranks = candidate.algorithm->level == Level::ranks;

@@ -53,7 +53,7 @@ Schedule linear_exscan(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm linear_row(Schedule (*build)(const Request&)) {
+Algorithm linear_row(Build* build) {
     return {.name = "linear",
             .summary = "each rank adds its operand and passes it on: a pipeline",
             .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
@@ -108,7 +108,7 @@ Schedule doubling_exscan(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm doubling_row(Schedule (*build)(const Request&)) {
+Algorithm doubling_row(Build* build) {
     return {.name = "recursive_doubling",
             .summary = "every rank sends on what it has, at doubling distances",
             .source = "Hillis and Steele 1986, doi:10.1145/7902.7903; "
@@ -169,7 +169,7 @@ Schedule prefix_shares(const Request& request, OwnOperand own) {
     return std::move(flow).take();
 }
 
-Algorithm shares_row(Schedule (*build)(const Request&)) {
+Algorithm shares_row(Build* build) {
     return {.name = "direct_shares",
             .summary = "every rank adds up a share and sends each rank its prefix",
             .source = "after Chan et al. 2007, doi:10.1002/cpe.1206",
@@ -228,7 +228,7 @@ Schedule two_level_scan(const Request& request, OwnOperand own) {
     return schedule;
 }
 
-Algorithm hosts_row(Schedule (*build)(const Request&)) {
+Algorithm hosts_row(Build* build) {
     return {.name = "two_level",
             .summary = "sums inside each host and between the hosts' last ranks, then added inside",
             .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
@@ -236,16 +236,6 @@ Algorithm hosts_row(Schedule (*build)(const Request&)) {
 }
 
 }  // namespace
-
-Placement runs_on_hosts(const Placement& placement) {
-    std::vector<int> run_of_rank;
-    int run = 0;
-    for (int rank = 0; rank < placement.rank_count(); ++rank) {
-        if (rank > 0 && placement.host_of(rank) != placement.host_of(rank - 1)) ++run;
-        run_of_rank.push_back(run);
-    }
-    return Placement(std::move(run_of_rank));
-}
 
 namespace scan {
 

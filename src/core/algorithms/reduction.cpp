@@ -4,8 +4,6 @@
 #include <numeric>
 #include <utility>
 
-#include "core/algorithms/trees.h"
-
 namespace mutirao {
 
 std::vector<int> ranks_from(int first, int end) {
@@ -80,6 +78,11 @@ StepId Partial::combine(std::span<const int> before, std::span<const int> after)
     return received;
 }
 
+void Partial::combine_all(const Request& request) {
+    combine(ranks_from(0, request.rank), ranks_from(request.rank + 1, request.size));
+    settle();
+}
+
 void Partial::replace(std::span<const int> peers) {
     receive_all(peers, home_);
     at_home_ = true;
@@ -96,80 +99,14 @@ Partial whole_message(Dataflow& flow, const Request& request, bool has_result) {
             {has_result ? Buffer::output : Buffer::scratch, 0, length}};
 }
 
-namespace {
-
-/// Of these bytes of the whole.
-std::vector<Partial> parts_of(const Request& request, const Partial& whole, Region bytes) {
+std::vector<Partial> parts_of(const Request& request, const Partial& whole) {
     std::vector<Partial> parts;
     for (const Region& segment :
-         segments_of(bytes, request.parameters.segment_bytes, request.unit_bytes)) {
+         segments_of(whole.bytes(), request.parameters.segment_bytes, request.unit_bytes)) {
         parts.push_back(whole);
         parts.back().narrow(segment);
     }
     return parts;
-}
-
-}  // namespace
-
-std::vector<Partial> parts_of(const Request& request, const Partial& whole) {
-    return parts_of(request, whole, {Buffer::input, 0, request.length_bytes});
-}
-
-// --- trees -------------------------------------------------------------------------------------
-
-UpwardPlace mirrored(const TreePlace& place) {
-    return {.parent = place.parent, .after = {place.children.rbegin(), place.children.rend()}};
-}
-
-namespace {
-
-std::vector<Partial> pass_parts_up(std::vector<Partial> parts, const UpwardPlace& place) {
-    for (Partial& part : parts) {
-        part.combine(place.before, place.after);
-        if (place.parent >= 0) part.send(place.parent);
-        if (place.parent < 0) part.settle();
-    }
-    return parts;
-}
-
-}  // namespace
-
-std::vector<Partial> pass_up(const Request& request, const UpwardPlace& place,
-                             const Partial& whole) {
-    return pass_parts_up(parts_of(request, whole), place);
-}
-
-std::vector<ShareOnItsWay> pass_up_shares(const Request& request, const Partial& whole) {
-    const std::span<const Tree> trees = shares_of(given_tree(request));
-    const Blocks shares(request.length_bytes, static_cast<int>(trees.size()), request.unit_bytes);
-    std::vector<ShareOnItsWay> result(trees.size());
-    for (std::size_t i = trees.size(); i-- > 0;) {
-        const TreePlace place = place_in(trees[i], request.rank);
-        std::vector<Partial> parts = parts_of(request, whole, shares.block(static_cast<int>(i)));
-        result[i] = {place, pass_parts_up(std::move(parts), mirrored(place))};
-    }
-    return result;
-}
-
-Schedule reduce_over_virtual_tree(const Request& request,
-                                  const std::function<TreePlace(int rank)>& place_of) {
-    const int top = request.commutes ? request.root : 0;
-    const int rank = virtual_rank(request.rank, top, request.size);
-    TreePlace place = place_of(rank);
-    std::sort(place.children.begin(), place.children.end());
-    place = with_real_ranks(place, top, request.size);
-
-    Dataflow flow;
-    const bool is_root = request.rank == request.root;
-    const auto parts = pass_up(request, {.parent = place.parent, .after = place.children},
-                               whole_message(flow, request, is_root));
-    if (top != request.root) {
-        for (const Partial& part : parts) {
-            if (request.rank == top) part.send(request.root);
-            if (is_root) flow.receive(top, part.home());
-        }
-    }
-    return std::move(flow).take();
 }
 
 // --- groups ------------------------------------------------------------------------------------

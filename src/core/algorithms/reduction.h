@@ -1,10 +1,9 @@
 // What the algorithms of the reducing collectives share: one rank's partial result and how
-// messages enter it in order, ways up a tree, and groups of neighbours that act as one. How a result
+// messages enter it in order, and groups of neighbours that act as one. How a result
 // is associated is decided here, so that all ranks decide alike.
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -36,6 +35,8 @@ class Partial {
     /// The same of these bytes only, counted from the beginning of the whole.
     Region value(Region part) const { return within(value(), part); }
     Region home() const { return home_; }
+    /// Which bytes of the whole it is of.
+    Region bytes() const { return {home_.buffer, begin_bytes_, home_.length_bytes}; }
 
     /// `later_than`: as Dataflow's.
     void send(int peer, StepId later_than = Dataflow::no_id) const {
@@ -48,6 +49,8 @@ class Partial {
     /// Receives from each, and becomes before[0] op .. op itself op after[0] op .., associated from
     /// the left. Returns the receive from the last of `after`.
     StepId combine(std::span<const int> before, std::span<const int> after);
+    /// The same of all other ranks, in the ranks' order, and settles.
+    void combine_all(const Request& request);
     /// Receives from each, and becomes peers[0] op peers[1] .., in its home, without itself.
     void replace(std::span<const int> peers);
     /// Puts it into its home if it is not there.
@@ -76,38 +79,8 @@ class Partial {
 /// and elsewhere in scratch memory.
 Partial whole_message(Dataflow& flow, const Request& request, bool has_result);
 
-/// One of each segment, in their order.
+/// One of each segment of it, in their order.
 std::vector<Partial> parts_of(const Request& request, const Partial& whole);
-
-/// A rank's place in a tree whose children's results go before and after its own operand.
-struct UpwardPlace {
-    int parent = -1;  ///< -1: the root
-    std::vector<int> before{};
-    std::vector<int> after{};
-};
-
-/// Of a tree that passes messages down: the child that is served last, and whose subtree therefore
-/// is the shallowest, is awaited first.
-UpwardPlace mirrored(const TreePlace& place);
-
-/// Every segment goes up as soon as the children's are combined with it. Returns one partial result
-/// for each segment, settled at the root of the tree.
-std::vector<Partial> pass_up(const Request& request, const UpwardPlace& place,
-                             const Partial& whole);
-
-/// A share of the message up each of Request::tree's packed trees, or all of it up the tree where these are none. The
-/// last tree first: that is a broadcast over them in time's reverse. By the trees' numbers.
-struct ShareOnItsWay {
-    TreePlace place;
-    std::vector<Partial> parts;  ///< as of pass_up
-};
-std::vector<ShareOnItsWay> pass_up_shares(const Request& request, const Partial& whole);
-
-/// Reduces up a tree over virtual ranks, whose children and their subtrees follow their parent in
-/// ranks. Ranks are counted from the root, or from rank 0 if operands must stay in order; rank 0
-/// then hands the result to the root.
-Schedule reduce_over_virtual_tree(const Request& request,
-                                  const std::function<TreePlace(int rank)>& place_of);
 
 /// Neighbouring ranks in `count` groups of nearly equal size, for algorithms that cannot do with
 /// any number of ranks: a leader combines its group's operands in order and acts for it.

@@ -50,21 +50,21 @@ std::vector<TreeVisit> farthest_first(const Request& request, int parent) {
     return visits;
 }
 
-Algorithm binomial_row(Schedule (*build)(const Request&)) {
+Algorithm binomial_row(Build* build) {
     return {.name = "binomial",
             .summary = "binomial tree over the ranks, subtrees in one piece",
             .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
             .build = build};
 }
 
-Algorithm tree_row(std::string_view summary, Schedule (*build)(const Request&)) {
+Algorithm tree_row(std::string_view summary, Build* build) {
     return {.name = "tree",
             .summary = summary,
             .source = tree_sources,
             .build = build, .trees = measured_trees()};
 }
 
-Algorithm two_level_row(std::string_view summary, Schedule (*build)(const Request&)) {
+Algorithm two_level_row(std::string_view summary, Build* build) {
     return {.name = "two_level",
             .summary = summary,
             .source = "after MagPIe, Kielmann et al. 1999, doi:10.1145/301104.301116",

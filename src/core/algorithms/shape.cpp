@@ -50,6 +50,12 @@ TreePlace binary_place(int index, int size) {
     return place;
 }
 
+TreePlace chain_place(int index, int size) {
+    TreePlace place{.parent = index - 1};
+    if (index + 1 < size) place.children.push_back(index + 1);
+    return place;
+}
+
 TreePlace with_real_ranks(TreePlace place, int root, int size) {
     if (place.parent >= 0) place.parent = real_rank(place.parent, root, size);
     for (int& child : place.children) child = real_rank(child, root, size);

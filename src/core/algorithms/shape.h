@@ -23,7 +23,7 @@ std::vector<int> others_of(int rank, int size);
 /// One rank's place in a tree.
 struct TreePlace {
     int parent = -1;            ///< -1: the root
-    std::vector<int> children;  ///< in the order in which they are served
+    std::vector<int> children{};  ///< in the order in which they are served
 
     bool operator==(const TreePlace&) const = default;
 };
@@ -38,6 +38,9 @@ int binomial_subtree_end(int virtual_rank, int size);
 
 /// The complete binary tree numbered by levels: the children of i are 2i + 1 and 2i + 2.
 TreePlace binary_place(int index, int size);
+
+/// Every rank below the one before it.
+TreePlace chain_place(int index, int size);
 
 /// The same place under real ranks.
 TreePlace with_real_ranks(TreePlace place, int root, int size);

@@ -1,5 +1,5 @@
-// The one pipelined broadcast over a tree, whatever the tree: every algorithm that passes the
-// message from parent to children is a choice of places in a tree and nothing else.
+// The one pipelined broadcast over a tree and the one reduction, whatever the tree: every algorithm that passes a
+// message from parent to children, or back, is a choice of places in a tree and nothing else.
 #pragma once
 
 #include <span>
@@ -20,17 +20,15 @@ Schedule pass_down_shares(std::span<const TreePlace> places, const Request& requ
 /// A place under real ranks, with the request's length and segments.
 Schedule over_place(const Request& request, const TreePlace& place);
 
-/// A place over virtual ranks, with the request's root, length and segments.
-Schedule over_virtual_tree(const Request& request, const TreePlace& place);
+/// The same of a reduction, up such a tree: the child that is served last, and whose subtree therefore is the
+/// shallowest, is awaited first.
+Schedule up_from_place(const Request& request, const TreePlace& place);
 
 /// Request::tree, which must be there and over the same ranks.
 const Tree& given_tree(const Request& request);
 
 /// The same, which must hang from Request::root besides.
 const Tree& given_tree_from_root(const Request& request);
-
-/// Packed trees, each for an equal share of the message; otherwise the tree itself.
-std::span<const Tree> shares_of(const Tree& tree);
 
 TreePlace place_in(const Tree& tree, int rank);
 
@@ -40,11 +38,6 @@ TreePlace place_in(const Tree& tree, int rank);
 inline constexpr std::string_view tree_sources =
     "Thome and Drummond; Gallager, Humblet and Spira 1983, doi:10.1145/357195.357200; Bhat, "
     "Raghavendra and Prasanna 2003, doi:10.1016/S0743-7315(03)00008-X";
-
-inline constexpr std::string_view packed_tree_sources =
-    "Castro et al. 2003, doi:10.1145/945445.945474; Alpert et al. 1995, doi:10.1109/43.406717";
-/// Of a shorter message there are no shares worth a tree.
-inline constexpr std::size_t least_bytes_of_packed_trees = 32768;
 
 inline std::vector<TreeKind> measured_trees() {
     return {TreeKind::minimum_spanning, TreeKind::shortest_path, TreeKind::greedy};

@@ -69,6 +69,16 @@ Promise of_operands(const CallShape& shape, int size, std::size_t length_bytes) 
     return result;
 }
 
+/// Each rank gets what those before it have, and `own` more: itself.
+Promise of_prefixes(const CallShape& shape, int size, int own) {
+    Promise result = of_operands(shape, size, shape.length_bytes);
+    for (int rank = 1 - own; rank < size; ++rank) {
+        of(result.after, rank)
+            .push_back({block(shape, Buffer::output, 0), ranks_before(rank + own), 0});
+    }
+    return result;
+}
+
 }  // namespace
 
 namespace promises {
@@ -162,23 +172,10 @@ Promise reduce_scatter_block(const CallShape& shape, int size) {
     return result;
 }
 
-Promise scan(const CallShape& shape, int size) {
-    Promise result = of_operands(shape, size, shape.length_bytes);
-    for (int rank = 0; rank < size; ++rank) {
-        of(result.after, rank)
-            .push_back({block(shape, Buffer::output, 0), ranks_before(rank + 1), 0});
-    }
-    return result;
-}
+Promise scan(const CallShape& shape, int size) { return of_prefixes(shape, size, 1); }
 
 // The first rank's output is undefined by MPI, and here it is left as it was.
-Promise exscan(const CallShape& shape, int size) {
-    Promise result = of_operands(shape, size, shape.length_bytes);
-    for (int rank = 1; rank < size; ++rank) {
-        of(result.after, rank).push_back({block(shape, Buffer::output, 0), ranks_before(rank), 0});
-    }
-    return result;
-}
+Promise exscan(const CallShape& shape, int size) { return of_prefixes(shape, size, 0); }
 
 }  // namespace promises
 

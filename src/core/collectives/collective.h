@@ -41,6 +41,8 @@ enum class InBlocks : unsigned char {
 
 struct CallShape;
 struct Promise;
+/// What must lie where before and after, among so many ranks.
+using MakePromise = Promise(const CallShape& shape, int size);
 
 struct CollectiveRow {
     Collective collective;
@@ -48,8 +50,7 @@ struct CollectiveRow {
     bool rooted;            ///< one rank, the root, has another part than the others
     bool reduces;           ///< combines the ranks' data with an operator
     InBlocks in_blocks;     ///< unless none, CallShape::length_bytes is of a block
-    /// What must lie where before and after, among so many ranks.
-    Promise (*promise)(const CallShape& shape, int size);
+    MakePromise* promise;
     /// What MPI libraries run themselves, as rows of the catalogue: what native is timed as is the fastest
     /// of these. Where libraries differ, or go by length, both are named.
     std::array<std::string_view, 2> native_is_like;
@@ -61,19 +62,8 @@ struct CollectiveRow {
 };
 
 namespace promises {
-
-Promise barrier(const CallShape& shape, int size);
-Promise broadcast(const CallShape& shape, int size);
-Promise gather(const CallShape& shape, int size);
-Promise scatter(const CallShape& shape, int size);
-Promise allgather(const CallShape& shape, int size);
-Promise alltoall(const CallShape& shape, int size);
-Promise reduce(const CallShape& shape, int size);
-Promise allreduce(const CallShape& shape, int size);
-Promise reduce_scatter_block(const CallShape& shape, int size);
-Promise scan(const CallShape& shape, int size);
-Promise exscan(const CallShape& shape, int size);
-
+MakePromise barrier, broadcast, gather, scatter, allgather, alltoall;
+MakePromise reduce, allreduce, reduce_scatter_block, scan, exscan;
 }  // namespace promises
 
 inline constexpr std::array<CollectiveRow, 17> collectives{{

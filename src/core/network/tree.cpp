@@ -327,11 +327,8 @@ std::vector<Weight> lightest_forest(int host_count, std::vector<Weight> links) {
     return links;
 }
 
-EdgeList kruskal(int host_count, std::vector<WeightedEdge> edges) {
-    std::vector<Weight> links;
-    for (const WeightedEdge& edge : edges) {
-        if (std::isfinite(edge.weight.value)) links.push_back(edge.weight);
-    }
+EdgeList kruskal(int host_count, std::vector<Weight> links) {
+    std::erase_if(links, [](const Weight& link) { return !std::isfinite(link.value); });
     EdgeList forest;
     for (const Weight& link : lightest_forest(host_count, std::move(links))) forest.emplace_back(link.low, link.high);
     std::ranges::sort(forest);
@@ -339,14 +336,14 @@ EdgeList kruskal(int host_count, std::vector<WeightedEdge> edges) {
 }
 
 EdgeList minimum_spanning_tree(const Network& network) {
-    std::vector<WeightedEdge> edges;
+    std::vector<Weight> links;
     for (int low = 0; low < network.host_count(); ++low) {
         for (int high = low + 1; high < network.host_count(); ++high) {
             if (network.link(low, high).usable() && network.link(high, low).usable())
-                edges.push_back({low, high, link_weight(network, low, high)});
+                links.push_back(link_weight(network, low, high));
         }
     }
-    return kruskal(network.host_count(), std::move(edges));
+    return kruskal(network.host_count(), std::move(links));
 }
 
 }  // namespace mutirao

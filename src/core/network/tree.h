@@ -194,17 +194,11 @@ struct Weight {
 /// The weight that both ends of a link use: the larger of its two latencies.
 Weight link_weight(const Network& network, int a, int b);
 
-struct WeightedEdge {
-    int low;
-    int high;
-    Weight weight;
-};
-
 /// The minimum spanning forest of these links, in the order of its weights.
 std::vector<Weight> lightest_forest(int host_count, std::vector<Weight> links);
 
 /// The same as edges (low, high), sorted, without links that carry nothing.
-EdgeList kruskal(int host_count, std::vector<WeightedEdge> edges);
+EdgeList kruskal(int host_count, std::vector<Weight> links);
 EdgeList minimum_spanning_tree(const Network& network);
 
 }  // namespace mutirao

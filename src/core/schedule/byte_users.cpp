@@ -1,6 +1,7 @@
 #include "core/schedule/byte_users.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -8,73 +9,52 @@
 
 namespace mutirao {
 
-ByteUsers::ByteUsers(std::span<const Step> steps) : ByteUsers(steps, {}) {}
-
-ByteUsers::ByteUsers(std::span<const Step> steps, std::span<const Step> further) {
-    add_cuts(steps);
-    add_cuts(further);
-    make_cells();
+ByteUsers::Cells::iterator ByteUsers::split(Cells& cells, Cells::iterator cell, std::size_t at_bytes) {
+    const auto second = cells.insert(std::next(cell), *cell);
+    std::prev(second)->end_bytes = second->begin_bytes = at_bytes;
+    return second;
 }
 
-void ByteUsers::add_cuts(std::span<const Step> steps) {
-    const auto add = [&](const Region& region) {
-        if (region.length_bytes == 0) return;
-        const Cut begin{region.buffer, region.offset_bytes};
-        const Cut end{region.buffer, region.end_bytes()};
-        if (cuts_.size() >= 2 && cuts_[cuts_.size() - 2] == begin && cuts_.back() == end) return;
-        cuts_.push_back(begin);
-        cuts_.push_back(end);
-    };
-    for (const Step& step : steps) {
-        const Uses uses(step);
-        add(uses.read.region);
-        add(uses.written.region);
+std::span<ByteUsers::Cell> ByteUsers::cells_of(const Region& region) {
+    if (region.length_bytes == 0) return {};
+    Cells& all = cells_[static_cast<std::size_t>(region.buffer)];
+    std::size_t at = region.offset_bytes;
+    auto next = std::ranges::lower_bound(all, at, {}, &Cell::begin_bytes);
+    if (next != all.begin() && std::prev(next)->end_bytes > at) next = split(all, std::prev(next), at);
+    const auto first = next - all.begin();
+    const std::size_t end = region.end_bytes();
+    for (; at < end; at = next->end_bytes, ++next) {
+        const std::size_t known = next == all.end() ? end : std::min(next->begin_bytes, end);
+        if (at < known) next = all.insert(next, {at, known});
+        else if (next->end_bytes > end) next = std::prev(split(all, next, end));
+    }
+    return {all.begin() + first, next};
+}
+
+void ByteUsers::collect(const Use& use, std::vector<StepId>& into) {
+    for (const Cell& cell : cells_of(use.region)) {
+        if (cell.writer != nobody) into.push_back(cell.writer);
+        if (!use.writes) continue;
+        for (int at = cell.last_reader; at >= 0; at = readers_[static_cast<std::size_t>(at)].before)
+            into.push_back(readers_[static_cast<std::size_t>(at)].step);
     }
 }
 
-void ByteUsers::make_cells() {
-    std::sort(cuts_.begin(), cuts_.end());
-    cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
-    last_writer_.assign(cuts_.size(), -1);
-    readers_.assign(cuts_.size(), -1);
-}
-
-template <class Visit>
-void ByteUsers::each_cell(const Region& region, Visit visit) const {
-    const Cut begin{region.buffer, region.offset_bytes};
-    auto cell = std::lower_bound(cuts_.begin(), cuts_.end(), begin);
-    for (; cell != cuts_.end() && cell->first == region.buffer &&
-           cell->second < region.end_bytes();
-         ++cell)
-        visit(static_cast<std::size_t>(cell - cuts_.begin()));
-}
-
-void ByteUsers::collect(const Use& use, std::vector<StepId>& into) const {
-    each_cell(use.region, [&](std::size_t cell) {
-        if (last_writer_[cell] >= 0) into.push_back(last_writer_[cell]);
-        if (!use.writes) return;
-        for (int at = readers_[cell]; at >= 0;) {
-            const Reader& reader = reader_pool_[static_cast<std::size_t>(at)];
-            into.push_back(reader.step);
-            at = reader.next;
-        }
-    });
-}
-
 void ByteUsers::remember(const Use& use, StepId step) {
-    each_cell(use.region, [&](std::size_t cell) {
-        if (use.writes) {
-            last_writer_[cell] = step;
-            readers_[cell] = -1;
-        } else {
-            reader_pool_.push_back({step, readers_[cell]});
-            readers_[cell] = static_cast<int>(reader_pool_.size()) - 1;
+    const std::span<Cell> used = cells_of(use.region);
+    if (used.empty()) return;
+    if (!use.writes) {
+        for (Cell& cell : used) {
+            readers_.push_back({step, cell.last_reader});
+            cell.last_reader = static_cast<int>(readers_.size()) - 1;
         }
-    });
-}
-
-void ByteUsers::forget(const Region& region) {
-    each_cell(region, [&](std::size_t cell) { last_writer_[cell] = readers_[cell] = -1; });
+        return;
+    }
+    // Whoever comes after a writer comes after all earlier users: one cell will do.
+    used.front() = {use.region.offset_bytes, use.region.end_bytes(), step};
+    Cells& all = cells_[static_cast<std::size_t>(use.region.buffer)];
+    const auto second = all.begin() + (&used.front() - all.data()) + 1;
+    all.erase(second, second + static_cast<std::ptrdiff_t>(used.size()) - 1);
 }
 
 // Since dependencies point backwards, "ordered" always means "the earlier step is an ancestor of
@@ -86,7 +66,7 @@ namespace {
 class RaceSearch {
   public:
     explicit RaceSearch(const Schedule& schedule)
-        : schedule_(schedule), users_(schedule.steps()), visited_by_(schedule.size(), -1) {}
+        : schedule_(schedule), visited_by_(schedule.size(), -1) {}
 
     /// The earlier and the later step of a race; both -1 if there is none.
     std::pair<StepId, StepId> run() {

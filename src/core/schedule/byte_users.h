@@ -1,13 +1,13 @@
-// Which steps of one rank use which bytes: memory is cut into cells at the boundaries of all
-// regions in question, and each cell remembers its last writer and the readers since. Whoever
-// comes after these comes after all earlier users too, if those have no race among them. What a
-// race search and the joining of schedules have in common.
+// Which steps of one rank use which bytes: memory is cut into cells of bytes that have had the same users, and each
+// cell remembers its last writer and the readers since. Whoever comes after these comes after all earlier users too, if
+// those have no race among them. What a race search, the joining of schedules and their writing down by data flow have
+// in common.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/schedule/schedule.h"
@@ -30,34 +30,36 @@ struct Uses {
     Use written;
 };
 
+/// Cost: the logarithm of the number of cuts in a buffer, and the time to visit those cells that lie inside a region; a
+/// new cut moves those behind it, of which there are few.
 class ByteUsers {
   public:
-    /// Cells are cut for the uses of these steps; others must not be asked for.
-    explicit ByteUsers(std::span<const Step> steps);
-    ByteUsers(std::span<const Step> steps, std::span<const Step> further);
+    static constexpr StepId nobody = -1;
 
     /// Appends the steps that one with this use must come after, some of them perhaps repeatedly.
-    void collect(const Use& use, std::vector<StepId>& into) const;
+    void collect(const Use& use, std::vector<StepId>& into);
+    /// A writer `nobody`: these bytes have no users from now on.
     void remember(const Use& use, StepId step);
-    /// From now on these cells have no users.
-    void forget(const Region& region);
 
   private:
-    using Cut = std::pair<Buffer, std::size_t>;
+    struct Cell {
+        std::size_t begin_bytes, end_bytes;
+        StepId writer = nobody;
+        int last_reader = -1;  ///< in readers_; -1: none
+    };
+    using Cells = std::vector<Cell>;  ///< by their bytes
+    /// In a list that cells may share from some reader on: what is cut in two has had the same ones.
     struct Reader {
         StepId step;
-        int next;  ///< in reader_pool_, -1 at the end
+        int before;
     };
 
-    void add_cuts(std::span<const Step> steps);
-    void make_cells();
-    template <class Visit>
-    void each_cell(const Region& region, Visit visit) const;
+    /// Those of a region, which it is made to begin and end with, and to leave no byte without one.
+    std::span<Cell> cells_of(const Region& region);
+    static Cells::iterator split(Cells& cells, Cells::iterator cell, std::size_t at_bytes);
 
-    std::vector<Cut> cuts_;  ///< cell i lies between cuts i and i + 1
-    std::vector<StepId> last_writer_;
-    std::vector<int> readers_;  ///< per cell: its first entry in reader_pool_
-    std::vector<Reader> reader_pool_;
+    std::array<Cells, 3> cells_;  ///< by buffer
+    std::vector<Reader> readers_;
 };
 
 /// The first two steps that overlap on bytes, at least one writing, and that no path of

@@ -11,9 +11,6 @@
 namespace mutirao {
 namespace {
 
-/// Where a part's scratch memory may begin: at a cache line, which is aligned for every datatype.
-constexpr std::size_t scratch_alignment_bytes = 64;
-
 int rank_in(std::span<const int> group, int participant) {
     if (static_cast<std::size_t>(participant) >= group.size())
         broken_invariant("peer is not in the group (peer, participants)", participant,
@@ -71,8 +68,7 @@ std::size_t Schedule::scratch_behind(const Homes& homes) const {
     std::size_t end_bytes = scratch_bytes_;
     for (const Region& home : {homes.input, homes.output})
         if (home.buffer == Buffer::scratch) end_bytes = std::max(end_bytes, home.end_bytes());
-    return (end_bytes + scratch_alignment_bytes - 1) / scratch_alignment_bytes *
-           scratch_alignment_bytes;
+    return aligned(end_bytes);
 }
 
 void Schedule::append(const Schedule& part, std::span<const int> group) {
@@ -94,7 +90,7 @@ void Schedule::append(const Schedule& part, const std::function<int(int)>& rank_
         }
     }
 
-    ByteUsers users(steps_, joined);
+    ByteUsers users;
     for (StepId id = 0; id < base; ++id) {
         const Uses uses(steps_[static_cast<std::size_t>(id)]);
         users.remember(uses.read, id);
@@ -113,7 +109,7 @@ void Schedule::append(const Schedule& part, const std::function<int(int)>& rank_
         add(step.kind, step.peer, step.source, step.target, after);
         steps_.back().source_first = step.source_first;
         // The part itself orders its further uses of these bytes after this step.
-        users.forget(uses.written.region);
+        users.remember(uses.written, ByteUsers::nobody);
     }
 }
 

@@ -29,6 +29,9 @@ struct Region {
     bool operator==(const Region&) const = default;
 };
 
+/// Where the next thing in scratch memory may begin: at a cache line, which is aligned for every datatype.
+constexpr std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
 /// No step is longer: MPI's functions for messages count in int.
 inline constexpr std::size_t longest_step_bytes = std::size_t{1} << 30;
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/schedule/byte_users.h"
 #include "core/schedule/checker.h"
 #include "core/schedule/schedule.h"
 
@@ -129,6 +130,33 @@ inline std::vector<Schedule> ring_allgather(int size, std::size_t block) {
         }
     }
     return ranks;
+}
+
+/// The first two steps that share bytes, one of them writing, without a path of dependencies between them: all pairs are
+/// looked at. Both -1: there are none.
+inline std::pair<int, int> race_by_all_pairs(const Schedule& schedule) {
+    const auto meet = [](const Use& a, const Use& b) {
+        return a.region.length_bytes > 0 && b.region.length_bytes > 0 && a.region.buffer == b.region.buffer &&
+               a.region.offset_bytes < b.region.end_bytes() && b.region.offset_bytes < a.region.end_bytes();
+    };
+    std::vector<std::vector<bool>> ancestors;
+    for (std::size_t later = 0; later < schedule.size(); ++later) {
+        std::vector<bool> before(later, false);
+        for (const StepId id : schedule.dependencies(schedule.steps()[later])) {
+            const auto direct = static_cast<std::size_t>(id);
+            before[direct] = true;
+            for (std::size_t i = 0; i < direct; ++i) before[i] = before[i] || ancestors[direct][i];
+        }
+        const Uses its(schedule.steps()[later]);
+        for (std::size_t earlier = 0; earlier < later; ++earlier) {
+            const Uses others(schedule.steps()[earlier]);
+            const bool conflict = meet(its.written, others.read) || meet(its.written, others.written) ||
+                                  meet(its.read, others.written);
+            if (conflict && !before[earlier]) return {static_cast<int>(earlier), static_cast<int>(later)};
+        }
+        ancestors.push_back(std::move(before));
+    }
+    return {-1, -1};
 }
 
 }  // namespace mutirao::test

@@ -142,26 +142,17 @@ struct Group {
 
 /// Whether what some rank of `to` has in the end depends on some rank of `from`.
 bool influences(Collective collective, const Group& from, const Group& to) {
-    switch (collective) {
+    switch (row_of(collective).base) {
         case Collective::broadcast:
-        case Collective::scatter:
-        case Collective::scatterv: return from.has_root;
+        case Collective::scatter: return from.has_root;
         case Collective::gather:
-        case Collective::gatherv:
         case Collective::reduce: return to.has_root;
-        case Collective::allgatherv: return from.block_bytes > 0;
-        case Collective::reduce_scatter: return to.block_bytes > 0;
+        case Collective::allgather: return from.block_bytes > 0;
+        case Collective::reduce_scatter_block: return to.block_bytes > 0;
         case Collective::scan:
         case Collective::exscan: return from.lowest < to.highest;
-        case Collective::barrier:
-        case Collective::allgather:
-        case Collective::alltoall:
-        case Collective::alltoallv:
-        case Collective::alltoallw:
-        case Collective::allreduce:
-        case Collective::reduce_scatter_block: break;
+        default: return true;
     }
-    return true;
 }
 
 /// That must pass from one group to another, whatever passes through others.
@@ -169,26 +160,15 @@ double crossing_bytes(const CallShape& shape, const Group& from, const Group& to
     const bool both = from.ranks > 0 && to.ranks > 0;
     if (!both || !influences(shape.collective, from, to)) return 0;
     const double length_bytes = static_cast<double>(shape.length_bytes);
-    switch (shape.collective) {
+    switch (row_of(shape.collective).base) {
         case Collective::gather:
-        case Collective::gatherv:
-        case Collective::allgather:
-        case Collective::allgatherv: return from.block_bytes;
+        case Collective::allgather: return from.block_bytes;
         case Collective::scatter:
-        case Collective::scatterv:
-        case Collective::reduce_scatter_block:
-        case Collective::reduce_scatter: return to.block_bytes;
-        case Collective::alltoall:
-        case Collective::alltoallv:
-        case Collective::alltoallw: return length_bytes * from.ranks * to.ranks;
+        case Collective::reduce_scatter_block: return to.block_bytes;
+        case Collective::alltoall: return length_bytes * from.ranks * to.ranks;
         case Collective::barrier: return 0;
-        case Collective::broadcast:
-        case Collective::reduce:
-        case Collective::allreduce:
-        case Collective::scan:
-        case Collective::exscan: break;
+        default: return length_bytes;
     }
-    return length_bytes;
 }
 
 struct Outsiders {

@@ -10,9 +10,10 @@ from mutirao.base.user_files import read_text, write_file
 
 ALGORITHMS = Path("src/core/algorithms")
 CATALOGUE = ALGORITHMS / "catalogue.cpp"
-# What a new algorithm does at first: the same as the simplest one of its collective, which is therefore in a file of
-# its name and needs nothing but what it includes. Collectives whose blocks are not equal have the algorithms of their
-# equal forms that say so.
+# What a new algorithm does at first: the same as the simplest one of its collective. They are all in one file and need
+# nothing but what it includes. Collectives whose blocks are not equal have the algorithms of their equal forms that say
+# so.
+SIMPLEST = ALGORITHMS / "direct.cpp"
 STARTS = {
     "barrier": "direct",
     "broadcast": "flat",
@@ -71,14 +72,15 @@ def make(root: Path, collective: str, name: str) -> Path:
     if not (root / CATALOGUE).exists():
         raise UsageError(f"--root {root}: this is no checkout of mutirao; it has no catalogue {CATALOGUE}")
     catalogue = read_text(root / CATALOGUE)
-    names = _found(rf"^namespace {collective} \{{\n.*?\n\}}  // namespace {collective}\n", catalogue)
+    names = _part_of(catalogue, collective)
     source = ALGORITHMS / collective / f"{name}.cpp"
-    if name == "native" or re.search(rf"\b{name}\(\)", names[0]) or (root / source).exists():
+    if name == "native" or re.search(rf"\b{name}\(\)", names) or (root / source).exists():
         raise UsageError(f"{collective}/{name} exists already")
-    new_names = _with_name(names[0], name)
-    new_code = _code(root, collective, name, STARTS[collective])
+    new_names = _with_name(names, name)
+    new_code = _code(read_text(root / SIMPLEST), collective, name, STARTS[collective])
+    (root / source).parent.mkdir(exist_ok=True)
     write_file(root / source, new_code)
-    write_file(root / CATALOGUE, catalogue.replace(names[0], new_names))
+    write_file(root / CATALOGUE, catalogue.replace(names, new_names))
     return source
 
 
@@ -86,6 +88,10 @@ def _found(pattern: str, text: str) -> re.Match:
     if found := re.search(pattern, text, re.MULTILINE | re.DOTALL):
         return found
     raise Failure(f"the sources do not look as expected: no {pattern}")
+
+
+def _part_of(text: str, collective: str) -> str:
+    return _found(rf"^namespace {collective} \{{\n.*?\n\}}  // namespace {collective}\n", text)[0]
 
 
 def _with_name(names: str, name: str) -> str:
@@ -96,13 +102,12 @@ def _with_name(names: str, name: str) -> str:
             f"            {name}(){names[listed:]}")
 
 
-def _code(root: Path, collective: str, name: str, start: str) -> str:
+def _code(simplest: str, collective: str, name: str, start: str) -> str:
     """The start's function and what it needs, and a row that promises no more than every beginning keeps."""
-    code = read_text(root / ALGORITHMS / collective / f"{start}.cpp")
-    includes = "".join(re.findall(r"^(?:#include .*\n)+\n", code, re.MULTILINE))
-    function = _found(rf"^Schedule {start}\(const Request& request\) \{{.*?^\}}\n",
-                      code.replace("\nstatic ", "\n"))[0]
-    start_row = _found(rf"^Algorithm {start}\(\) \{{.*?^\}}\n", code)[0]
+    includes = "".join(re.findall(r"^(?:#include .*\n)+\n", simplest, re.MULTILINE))
+    part = _part_of(simplest, collective)
+    function = _found(rf"^static Schedule {start}\(const Request& request\) \{{.*?^\}}\n", part)[0]
+    start_row = _found(rf"^Algorithm {start}\(\) \{{.*?^\}}\n", part)[0]
     kept = "".join(f", {each}" for each in (".level = Level::hosts", ".keeps_order = true") if each in start_row)
     return (f"// So far it does as {collective}/{start} does. Say here how yours works, and in the row below where"
             " it is from:\n"
@@ -111,7 +116,7 @@ def _code(root: Path, collective: str, name: str, start: str) -> str:
             "// Cost, p ranks, n bytes: depth, messages, and bytes through the busiest port. Restrictions that the\n"
             "// row cannot say; a number of ranks that is a power of two it can (`fits`).\n"
             f"{includes}namespace mutirao::{collective} {{\n\n"
-            f"static {function.replace(f'Schedule {start}(', f'Schedule {name}(')}\n"
+            f"{function.replace(f'Schedule {start}(', f'Schedule {name}(')}\n"
             f"Algorithm {name}() {{\n"
             f"    return {{.name = \"{name}\",\n"
             f"            .summary = \"does as {start} does, so far\",\n"

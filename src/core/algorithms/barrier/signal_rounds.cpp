@@ -1,5 +1,6 @@
-// Barriers in rounds of signals to ranks ahead, at growing distances.
+// Barriers in rounds of signals at growing distances.
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <functional>
 #include <utility>
@@ -30,10 +31,12 @@ class SignalRounds {
         }
     }
     void begin_round() { heard_before_ = heard_.size(); }
-    /// A signal each way in the present round.
+    /// In the present round.
+    void tell(int rank) { schedule_.send(rank, signal, Schedule::After(heard_).first(heard_before_)); }
+    void hear(int rank) { heard_.push_back(schedule_.receive(rank, signal)); }
     void exchange(int to, int from) {
-        schedule_.send(to, signal, Schedule::After(heard_).first(heard_before_));
-        heard_.push_back(schedule_.receive(from, signal));
+        tell(to);
+        hear(from);
     }
 
     Schedule take() && { return std::move(schedule_); }
@@ -105,6 +108,34 @@ Algorithm locality_dissemination() {
             .summary = "dissemination between hosts, whose ranks share the work",
             .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
             .build = locality_dissemination, .radices = {2, 5}};
+}
+
+// The paper's butterfly. Where p is no power of two, each rank too many reports to one of the others before and
+// hears from it after.
+//
+// Cost, p ranks: log2 p rounds for a power of two, otherwise floor(log2 p) + 2; a message a rank and round. Both
+// partners of a pair use the same link, where dissemination uses two.
+static Schedule recursive_exchange(const Request& request) {
+    const int rank = request.rank;
+    const int paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(request.size)));
+    const bool has_extra = rank + paired < request.size;
+    SignalRounds rounds;
+    if (rank >= paired) rounds.exchange(rank - paired, rank - paired);
+    if (has_extra) rounds.hear(rank + paired);
+    for (int distance = 1; rank < paired && distance < paired; distance *= 2) {
+        rounds.begin_round();
+        rounds.exchange(rank ^ distance, rank ^ distance);
+    }
+    rounds.begin_round();
+    if (has_extra) rounds.tell(rank + paired);
+    return std::move(rounds).take();
+}
+
+Algorithm recursive_exchange() {
+    return {.name = "recursive_exchange",
+            .summary = "pairs signal to each other at doubling distances",
+            .source = "Brooks 1986, doi:10.1007/BF01407877",
+            .build = recursive_exchange};
 }
 
 }  // namespace mutirao::barrier

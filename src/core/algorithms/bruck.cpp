@@ -1,19 +1,60 @@
-// A block that has to go i ranks back goes there in as many hops as i has digits to base k that are not 0, the
-// lowest first; all blocks of one hop of one rank are one message. There is no rotation before and after: each
-// block is copied straight from where it arrived to where its next message is made up, and those that only have
-// the highest digit to go come to their places at once, over the last rank's as two messages.
-//
-// Cost, p ranks, radix k, blocks of n bytes: ceil(log_k p) rounds of up to k - 1 messages; a port sends about
-// (k - 1) / k p log_k p blocks, so it is for short ones. Scratch for up to twice as many. Blocks must be equal:
-// ranks on the way know no others' lengths (with lengths sent ahead: Fan et al. 2025,
-// doi:10.1145/3731545.3731590).
+// Bruck's algorithms: what goes to many ranks goes over few distances, many blocks in a message.
 #include <algorithm>
 #include <vector>
 
 #include "core/algorithms/dataflow.h"
 #include "core/algorithms/equal_blocks.h"
 
-namespace mutirao::alltoall {
+namespace mutirao {
+
+namespace allgather {
+
+// Each rank holds the blocks from its own on, counted round, and gets as many again from each of k - 1 ranks ahead
+// a round. They are staged in that order in scratch memory, so that a message is one piece, and copied to their
+// places while the next round is on its way; the last round's, which are the most, are not sent again and come to
+// their places at once, over the last rank's as two messages.
+//
+// Cost, p ranks, radix k, blocks of n bytes: ceil(log_k p) rounds of up to k - 1 messages (twice as many in the
+// last); a port sends and receives (p - 1) n bytes. Scratch for the blocks of all rounds but the last, the
+// greatest power of k below p, and a copy of each.
+static Schedule bruck(const Request& request) {
+    const Blocks blocks = blocks_of(request);
+    const Blocks ahead = blocks_from_rank(request, request.rank);
+    const auto staged = [&](int first, int count) { return ahead.range(first, first + count, Buffer::scratch); };
+    const auto placed = [&](const BlockRun& run) { return blocks.range(run.first, run.first + run.count); };
+    const int size = request.size;
+    const long long radix = request.parameters.radix;
+
+    Dataflow flow;
+    flow.copy(own_input(request), blocks.block(request.rank));
+    if (size > radix) flow.copy(own_input(request), staged(0, 1));
+    for (long long held = 1; held < size; held *= radix) {
+        const bool last = held * radix >= size;
+        for (long long next = held; next < held * radix && next < size; next += held) {
+            const int distance = static_cast<int>(next);
+            const int count = static_cast<int>(std::min(held, size - next));
+            const int to = rank_behind(request, distance), from = (request.rank + distance) % size;
+            const auto in_one_piece = std::vector<BlockRun>{{0, count, 0}};
+            for (const BlockRun& run : last ? runs_of(request.rank, count, size) : in_one_piece)
+                flow.send(to, count == 1 ? own_input(request) : staged(run.offset, run.count));
+            if (!last) flow.receive(from, staged(distance, count));
+            for (const BlockRun& run : runs_of(from, count, size)) {
+                if (last) flow.receive(from, placed(run));
+                else flow.copy(staged(distance + run.offset, run.count), placed(run));
+            }
+        }
+    }
+    return std::move(flow).take();
+}
+
+Algorithm bruck() {
+    return {.name = "bruck",
+            .summary = "all that is held comes from ranks ahead, at growing distances",
+            .source = "Bruck et al. 1997, doi:10.1109/71.642949",
+            .build = bruck, .radices = {2, 4, 8}, .blocks = InBlocks::uneven};
+}
+
+}  // namespace allgather
 
 namespace {
 
@@ -134,6 +175,17 @@ class Bruck {
 
 }  // namespace
 
+namespace alltoall {
+
+// A block that has to go i ranks back goes there in as many hops as i has digits to base k that are not 0, the
+// lowest first; all blocks of one hop of one rank are one message. There is no rotation before and after: each
+// block is copied straight from where it arrived to where its next message is made up, and those that only have
+// the highest digit to go come to their places at once, over the last rank's as two messages.
+//
+// Cost, p ranks, radix k, blocks of n bytes: ceil(log_k p) rounds of up to k - 1 messages; a port sends about
+// (k - 1) / k p log_k p blocks, so it is for short ones. Scratch for up to twice as many. Blocks must be equal:
+// ranks on the way know no others' lengths (with lengths sent ahead: Fan et al. 2025,
+// doi:10.1145/3731545.3731590).
 static Schedule bruck(const Request& request) { return Bruck(request).run(); }
 
 Algorithm bruck() {
@@ -143,4 +195,6 @@ Algorithm bruck() {
             .build = bruck, .radices = {2, 4, 8}};
 }
 
-}  // namespace mutirao::alltoall
+}  // namespace alltoall
+
+}  // namespace mutirao

@@ -1,9 +1,10 @@
-// Recursive halving among a power of two of ranks: in every step two partners split the blocks that both hold, so at
-// the end each has one block of everybody, and the same ways back spread or gather the blocks. Where the number of
-// ranks is no power of two, neighbours first combine their operands, and one of them acts for both.
+// Recursive halving, doubling and multiplying: ranks deal with partners at distances that halve, or that grow by a
+// factor. Where the number of ranks does not suit a reduction, neighbours first combine their operands, and one of them
+// acts for all.
 #include <functional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/reduction.h"
@@ -11,7 +12,8 @@
 namespace mutirao {
 namespace {
 
-/// Of groups' leaders.
+/// Among a power of two of groups' leaders: in every step two partners split the blocks that both hold, so at the end
+/// each has one block of everybody, and the same ways back spread or gather the blocks.
 class Halving {
   public:
     /// near_first: the first partner is the neighbour, which keeps operands in order but leaves the blocks with other
@@ -167,5 +169,102 @@ Algorithm recursive_halving() {
 }
 
 }  // namespace reduce_scatter_block
+
+namespace {
+
+/// In the round of each factor, that many leaders send their partial results to each other; the product of the
+/// factors must be the number of groups. Operands stay in order.
+void exchange_in_rounds(Partial& partial, const Groups& groups, int rank,
+                        std::span<const int> factors) {
+    const int group = groups.of(rank);
+    int distance = 1;
+    for (const int factor : factors) {
+        const int own_digit = group / distance % factor;
+        const int lowest = group - own_digit * distance;
+        std::vector<int> peers;
+        for (int digit = 0; digit < factor; ++digit) {
+            peers.push_back(groups.leader(lowest + digit * distance));
+        }
+        // Everybody begins with another, so that nobody is addressed by all at once.
+        for (int step = 1; step < factor; ++step) {
+            partial.send(peers[static_cast<std::size_t>((own_digit + step) % factor)]);
+        }
+        const auto before = static_cast<std::size_t>(own_digit);
+        partial.combine(std::span(peers).first(before), std::span(peers).subspan(before + 1));
+        distance *= factor;
+    }
+}
+
+}  // namespace
+
+namespace allreduce {
+
+// Radix 2 is recursive doubling, of the fewest steps of one message: best for short messages. A larger radix k takes
+// fewer rounds of more messages, and pays where messages overtake latency.
+//
+// Cost, p ranks, n bytes: ceil(log_k p) rounds where p is a power of k, or one times a number below k; in each a
+// rank sends, receives and combines up to (k - 1) n bytes. Two steps more for other p.
+Schedule recursive_multiplying(const Request& request) {
+    const int radix = request.parameters.radix;
+    const int power = largest_power(radix, request.size);
+    std::vector<int> factors;
+    for (int left = power; left > 1; left /= radix) factors.push_back(radix);
+    const int rest = request.size / power;
+    if (rest > 1) factors.push_back(rest);
+    const Groups groups(request.size, power * rest);
+    Dataflow flow;
+    Partial partial = whole_message(flow, request, true);
+    groups.fold(partial, request.rank);
+    if (groups.leads(request.rank)) {
+        exchange_in_rounds(partial, groups, request.rank, factors);
+        partial.settle();
+    }
+    groups.unfold(flow, partial.home(), request.rank);
+    return std::move(flow).take();
+}
+
+Algorithm recursive_doubling() {
+    return {.name = "recursive_doubling",
+            .summary = "partners exchange all that they have, at doubling distances",
+            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+            .build = recursive_multiplying, .keeps_order = true};
+}
+
+Algorithm recursive_multiplying() {
+    return {.name = "recursive_multiplying",
+            .summary = "k ranks at a time exchange all that they have",
+            .source = "Ruefenacht, Bull and Booth 2017, doi:10.1016/j.parco.2017.08.004",
+            .build = recursive_multiplying, .radices = {3, 4, 8}, .keeps_order = true};
+}
+
+}  // namespace allreduce
+
+namespace allgather {
+
+// Cost, p ranks, blocks of n bytes: log2 p steps and messages a rank; a port sends and receives (p - 1) n bytes.
+// Half of the bytes go between ranks p / 2 apart. For other numbers of ranks bruck, circulant and sparbit take as
+// many steps.
+static Schedule recursive_doubling(const Request& request) {
+    const Blocks blocks = blocks_of(request);
+    Dataflow flow;
+    flow.copy(own_input(request), blocks.block(request.rank));
+    for (int group = 1; group < request.size; group *= 2) {
+        const int peer = request.rank ^ group;
+        const int mine = request.rank / group * group;
+        const int theirs = peer / group * group;
+        flow.send(peer, group == 1 ? own_input(request) : blocks.range(mine, mine + group));
+        flow.receive(peer, blocks.range(theirs, theirs + group));
+    }
+    return std::move(flow).take();
+}
+
+Algorithm recursive_doubling() {
+    return {.name = "recursive_doubling",
+            .summary = "pairs exchange all that they hold",
+            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+            .build = recursive_doubling, .fits = is_power_of_two, .blocks = InBlocks::uneven};
+}
+
+}  // namespace allgather
 
 }  // namespace mutirao
