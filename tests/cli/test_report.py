@@ -72,7 +72,7 @@ def text_of(page):
 
 def rows_of(page):
     """The cells of the table of choices."""
-    [table] = re.findall(r'<div class="prose">.*?<tbody>(.*?)</tbody>', page, re.DOTALL)
+    [table] = re.findall(r'<div class="prose choices">.*?<tbody>(.*?)</tbody>', page, re.DOTALL)
     return [re.findall(r"<td>(.*?)</td>", row) for row in table.strip().splitlines()]
 
 
