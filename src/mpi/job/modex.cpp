@@ -103,6 +103,8 @@ bool is_one_host() {
     return (here > 0 && here == number_in_environment("OMPI_COMM_WORLD_SIZE")) || number_in_environment("SLURM_NNODES") == 1;
 }
 
+bool passes_on() { return std::getenv("PMIX_NAMESPACE") != nullptr && !is_one_host() && pmix.found(); }
+
 bool all_are_asked_for() { return modex().ranks <= most_ranks_for_all; }
 
 void take_introduction(int status, PmixValue* value, void* about);
@@ -139,7 +141,7 @@ void take_introduction(int status, PmixValue* value, void* about) {
 }
 
 void ask_for_introduction_if_published(std::uint32_t rank) {
-    if (modex().published && all_are_asked_for()) {
+    if (modex().published) {
         ask_for_introduction(rank);
     }
 }
@@ -163,7 +165,8 @@ void ask_the_others(bool for_addresses) {
 
 }  // namespace
 
-bool may_publish() { return std::getenv("PMIX_NAMESPACE") != nullptr && !is_one_host() && pmix.found(); }
+// Where not all are asked for, nobody would be told.
+bool may_publish() { return passes_on() && size_of(MPI_COMM_WORLD) <= most_ranks_for_all; }
 
 // Not along with what the MPI library publishes in MPI_Init: Open MPI 5 lacks its own name where PMIx was initialised before.
 void publish(const Introduction& mine) {
@@ -179,7 +182,7 @@ void publish(const Introduction& mine) {
 void fetch_modex_ahead(Told when_all_told) {
     static std::atomic<bool> done{false};
     const char* const nspace = std::getenv("PMIX_NAMESPACE");
-    if (done.exchange(true) || nspace == nullptr || std::strlen(nspace) >= sizeof PmixProcess::nspace || !may_publish()) {
+    if (done.exchange(true) || nspace == nullptr || std::strlen(nspace) >= sizeof PmixProcess::nspace || !passes_on()) {
         return;
     }
     Modex& mine = modex();
@@ -202,7 +205,7 @@ void fetch_modex_ahead(Told when_all_told) {
 
 bool may_be_told() {
     const Modex& mine = modex();
-    return mine.asked && mine.published && all_are_asked_for() && !mine.given_up && now_us() - mine.asked_us < most_wait_us;
+    return mine.asked && mine.published && !mine.given_up && now_us() - mine.asked_us < most_wait_us;
 }
 
 }  // namespace mutirao::mpi

@@ -11,7 +11,8 @@
 
 namespace mutirao::mpi {
 
-/// Whether a launcher is there that passes on what is published; not where all ranks are on one host.
+/// Whether a launcher is there that passes on what is published; not where all ranks are on one host, or too many for each
+/// to ask for all.
 bool may_publish();
 /// What this rank says of itself, for whoever asks: until then nothing leaves this host.
 void publish(const Introduction& mine);
