@@ -7,14 +7,12 @@ namespace mutirao {
 
 StepId Dataflow::send(int peer, Region data, StepId later_than) {
     if (data.length_bytes == 0) return no_id;
-    const Use read{data, false};
-    return used(schedule_.send(peer, data, earlier({read}, later_than)), {read});
+    return schedule_.send(peer, data, earlier({{data, false}}, later_than));
 }
 
 StepId Dataflow::receive(int peer, Region into) {
     if (into.length_bytes == 0) return no_id;
-    const Use written{into, true};
-    return used(schedule_.receive(peer, into, earlier({written})), {written});
+    return schedule_.receive(peer, into, earlier({{into, true}}));
 }
 
 StepId Dataflow::copy(Region from, Region into) { return work(&Schedule::copy, from, into); }
@@ -27,22 +25,18 @@ StepId Dataflow::reduce_before(Region from, Region into) {
 
 StepId Dataflow::work(LocalStep step, Region from, Region into) {
     if (into.length_bytes == 0) return no_id;
-    const Use read{from, false}, written{into, true};
-    return used((schedule_.*step)(from, into, earlier({read, written})), {read, written});
+    return (schedule_.*step)(from, into, earlier({{from, false}, {into, true}}));
 }
 
 Schedule::After Dataflow::earlier(std::initializer_list<Use> uses, StepId later_than) {
+    const auto next = static_cast<StepId>(schedule_.size());
     after_.clear();
     if (later_than != no_id) after_.push_back(later_than);
-    for (const Use& use : uses) users_.collect(use, after_);
+    for (const Use& use : uses) users_.use(use, next, after_);
     std::sort(after_.begin(), after_.end());
     after_.erase(std::unique(after_.begin(), after_.end()), after_.end());
+    if (!after_.empty() && after_.back() == next) after_.pop_back();
     return after_;
-}
-
-StepId Dataflow::used(StepId step, std::initializer_list<Use> uses) {
-    for (const Use& use : uses) users_.remember(use, step);
-    return step;
 }
 
 namespace {

@@ -35,9 +35,8 @@ class Dataflow {
   private:
     using LocalStep = StepId (Schedule::*)(Region from, Region into, Schedule::After);
     StepId work(LocalStep step, Region from, Region into);
-    /// What the uses wait for, each step once.
+    /// What a next step with these uses comes after, each step once.
     Schedule::After earlier(std::initializer_list<Use> uses, StepId later_than = no_id);
-    StepId used(StepId step, std::initializer_list<Use> uses);
 
     Schedule schedule_;
     ByteUsers users_;

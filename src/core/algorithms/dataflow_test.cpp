@@ -57,7 +57,7 @@ TEST(Dataflow, LeavesOutStepsOverNoBytesAndHeedsWhatIsAskedFor) {
     EXPECT_EQ(waits_of(schedule, 1), Ids{0});
 }
 
-// Seen to fail without the readers' part of ByteUsers::collect, and with cells that are not split at a region's end.
+// Seen to fail without the readers' part of ByteUsers::use, and with cells that are not split at a region's end.
 TEST(Dataflow, NeverHasARace) {
     for (unsigned seed = 0; seed < 200; ++seed) {
         std::mt19937 random(seed);

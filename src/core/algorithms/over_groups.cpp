@@ -257,11 +257,11 @@ class OverGroups {
         }
     }
     void carry_together(std::span<Transfer* const> transfers) {
-        std::vector<Region> sources, targets;
+        pieces_.clear();
         const auto [from, to] = std::pair{transfers.front()->from, transfers.front()->to};
         if (is_here(from)) {
-            for (const Transfer* each : transfers) sources.push_back(each->source);
-            return send(to, packing_.packed(sources));
+            for (const Transfer* each : transfers) pieces_.push_back(each->source);
+            return send(to, packing_.packed(pieces_));
         }
         std::size_t length_bytes = 0;
         for (const Transfer* each : transfers) length_bytes += each->length_bytes;
@@ -270,9 +270,9 @@ class OverGroups {
         for (Transfer* each : transfers) {
             if (!has_place) each->target = {next.buffer, next.offset_bytes, each->length_bytes};
             next.offset_bytes += each->length_bytes;
-            targets.push_back(each->target);
+            pieces_.push_back(each->target);
         }
-        packing_.receive(from, targets);
+        packing_.receive(from, pieces_);
     }
 
     /// One rank of a host, or the holder in its own.
@@ -494,6 +494,7 @@ class OverGroups {
     const int here_;
     const HostsOfGroup hosts_here_;
     std::map<std::pair<int, int>, Region> here_at_, results_;  ///< by block and part
+    std::vector<Region> pieces_;  ///< of one message, for the time that it takes to write it down
 };
 
 constexpr Movement spread_out{Held::at_root, Held::everywhere, false};

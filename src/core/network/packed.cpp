@@ -161,7 +161,7 @@ std::optional<Tree> packed_trees(const Network& network, int root, std::size_t l
         Use use(network, share_bytes, both_ways);
         double last_us = 0;  // when all hosts have all shares so far
         std::vector<Tree> trees;
-        for (std::size_t share = 0; share < count; ++share) {
+        for (std::size_t share = 0; share < count && last_us < best_us; ++share) {
             auto tree = next_tree(use, network.host_count(), root, weight, last_us);
             if (!tree) return std::nullopt;
             trees.push_back(std::move(*tree));

@@ -31,25 +31,19 @@ std::span<ByteUsers::Cell> ByteUsers::cells_of(const Region& region) {
     return {all.begin() + first, next};
 }
 
-void ByteUsers::collect(const Use& use, std::vector<StepId>& into) {
-    for (const Cell& cell : cells_of(use.region)) {
-        if (cell.writer != nobody) into.push_back(cell.writer);
-        if (!use.writes) continue;
-        for (int at = cell.last_reader; at >= 0; at = readers_[static_cast<std::size_t>(at)].before)
-            into.push_back(readers_[static_cast<std::size_t>(at)].step);
-    }
-}
-
-void ByteUsers::remember(const Use& use, StepId step) {
+void ByteUsers::use(const Use& use, StepId step, std::vector<StepId>& after) {
     const std::span<Cell> used = cells_of(use.region);
-    if (used.empty()) return;
-    if (!use.writes) {
-        for (Cell& cell : used) {
+    for (Cell& cell : used) {
+        if (cell.writer != nobody) after.push_back(cell.writer);
+        if (use.writes) {
+            for (int at = cell.last_reader; at >= 0; at = readers_[static_cast<std::size_t>(at)].before)
+                after.push_back(readers_[static_cast<std::size_t>(at)].step);
+        } else if (step != nobody) {
             readers_.push_back({step, cell.last_reader});
             cell.last_reader = static_cast<int>(readers_.size()) - 1;
         }
-        return;
     }
+    if (!use.writes || used.empty()) return;
     // Whoever comes after a writer comes after all earlier users: one cell will do.
     used.front() = {use.region.offset_bytes, use.region.end_bytes(), step};
     Cells& all = cells_[static_cast<std::size_t>(use.region.buffer)];
@@ -74,12 +68,11 @@ class RaceSearch {
             const Step& content = schedule_.steps()[static_cast<std::size_t>(step)];
             needed_.clear();
             const Uses uses(content);
-            users_.collect(uses.read, needed_);
-            users_.collect(uses.written, needed_);
+            users_.use(uses.read, step, needed_);
+            users_.use(uses.written, step, needed_);
+            std::erase(needed_, step);
             if (const StepId other = first_unordered(step, content); other >= 0)
                 return {other, step};
-            users_.remember(uses.read, step);
-            users_.remember(uses.written, step);
         }
         return {-1, -1};
     }

@@ -36,10 +36,10 @@ class ByteUsers {
   public:
     static constexpr StepId nobody = -1;
 
-    /// Appends the steps that one with this use must come after, some of them perhaps repeatedly.
-    void collect(const Use& use, std::vector<StepId>& into);
-    /// A writer `nobody`: these bytes have no users from now on.
-    void remember(const Use& use, StepId step);
+    /// Appends the steps that `step` must come after because of this use, some of them perhaps repeatedly, and itself
+    /// if it has used these bytes before. `nobody`: a reader is not remembered, and what is written has no users from
+    /// now on.
+    void use(const Use& use, StepId step, std::vector<StepId>& after);
 
   private:
     struct Cell {

@@ -91,25 +91,24 @@ void Schedule::append(const Schedule& part, const std::function<int(int)>& rank_
     }
 
     ByteUsers users;
+    std::vector<StepId> after;
     for (StepId id = 0; id < base; ++id) {
         const Uses uses(steps_[static_cast<std::size_t>(id)]);
-        users.remember(uses.read, id);
-        users.remember(uses.written, id);
+        users.use(uses.read, id, after);
+        users.use(uses.written, id, after);
     }
-    std::vector<StepId> after;
     for (std::size_t i = 0; i < joined.size(); ++i) {
         const Step& step = joined[i];
         const Uses uses(step);
         after.clear();
-        users.collect(uses.read, after);
-        users.collect(uses.written, after);
+        // The part itself orders its further uses of these bytes after this step.
+        users.use(uses.read, ByteUsers::nobody, after);
+        users.use(uses.written, ByteUsers::nobody, after);
         std::sort(after.begin(), after.end());
         after.erase(std::unique(after.begin(), after.end()), after.end());
         for (const StepId own : part.dependencies(part.steps_[i])) after.push_back(base + own);
         add(step.kind, step.peer, step.source, step.target, after);
         steps_.back().source_first = step.source_first;
-        // The part itself orders its further uses of these bytes after this step.
-        users.remember(uses.written, ByteUsers::nobody);
     }
 }
 

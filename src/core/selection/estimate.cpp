@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,25 @@ std::size_t longest_message_of(const std::vector<Schedule>& schedules) {
     return longest_bytes;
 }
 
+/// No call ends before the last bytes that a rank sends to another have come, if connections were idle before.
+double least_us(const Schedule& schedule, int rank, const RankNetwork& network) {
+    std::map<int, std::size_t> bytes_to;
+    for (const Step& step : schedule.steps()) {
+        if (step.kind == StepKind::send) bytes_to[step.peer] += step.source.length_bytes;
+    }
+    const Network& hosts = network.between_hosts();
+    const int here = network.placement().host_of(rank);
+    double least_us = 0;
+    for (const auto& [peer, bytes] : bytes_to) {
+        const int there = network.placement().host_of(peer);
+        if (there == here) continue;
+        const double there_us = hosts.link(here, there).latency_us, back_us = hosts.link(there, here).latency_us;
+        const int trips = hosts.transport.round_trips_before(bytes);
+        least_us = std::max(least_us, trips * (there_us + back_us) + there_us);
+    }
+    return least_us;
+}
+
 /// The call with messages or blocks of another length, in the same proportions.
 CallShape shortened(CallShape shape, std::size_t length_bytes) {
     const std::size_t whole_units = std::max<std::size_t>(shape.length_bytes / shape.unit_bytes, 1);
@@ -63,10 +83,10 @@ CallShape shortened(CallShape shape, std::size_t length_bytes) {
 class Estimating {
   public:
     Estimating(std::optional<Ruling> ruling, const CallShape& shape, const RankNetwork& network,
-               std::size_t most_messages)
-        : shape_(shape), network_(network), most_messages_(most_messages), ruling_(std::move(ruling)) {}
+               const Limits& limits)
+        : shape_(shape), network_(network), limits_(limits), ruling_(std::move(ruling)) {}
 
-    /// Nothing without a tree or beyond the limit.
+    /// Nothing without a tree or beyond the limits.
     std::optional<Prediction> predicted(std::size_t length_bytes) {
         if (!ruling_) return std::nullopt;
         const CallShape part = shortened(shape_, length_bytes);
@@ -80,7 +100,7 @@ class Estimating {
     std::size_t longest_bytes() const { return longest_bytes_; }
 
   private:
-    /// Of all ranks; none beyond the limit. A few that stand for the others come first: most that is beyond it ends
+    /// Of all ranks; none beyond the limits. A few that stand for the others come first: most that is beyond them ends
     /// there.
     std::vector<Schedule> composed(const CallShape& part) {
         const int ranks = network_.rank_count();
@@ -95,13 +115,16 @@ class Estimating {
             messages += messages_of(schedule);
             return messages_of(schedule);
         };
-        for (int rank = 0; rank < ranks; rank += stride) sampled.push_back(compose(rank));
+        for (int rank = 0; rank < ranks; rank += stride) {
+            sampled.push_back(compose(rank));
+            if (least_us(schedules[static_cast<std::size_t>(rank)], rank, network_) > limits_.us) return {};
+        }
         const auto median = sampled.begin() + static_cast<std::ptrdiff_t>(sampled.size() / 2);
         std::nth_element(sampled.begin(), median, sampled.end());
-        if (*median > most_messages_ / static_cast<std::size_t>(ranks)) return {};
+        if (*median > limits_.messages / static_cast<std::size_t>(ranks)) return {};
         for (int rank = 0; rank < ranks; ++rank) {
             if (rank % stride != 0) compose(rank);
-            if (messages > most_messages_) return {};
+            if (messages > limits_.messages) return {};
         }
         messages_ += messages;
         return schedules;
@@ -109,7 +132,7 @@ class Estimating {
 
     CallShape shape_;
     const RankNetwork& network_;
-    std::size_t most_messages_;
+    Limits limits_;
     std::optional<Ruling> ruling_;
     std::size_t messages_ = 0, longest_bytes_ = 0;
 };
@@ -124,20 +147,21 @@ std::optional<Ruling> ruled(const Candidate& candidate, const CallShape& shape, 
 }
 
 Estimate as_it_is(std::optional<Ruling> ruling, const CallShape& shape, const RankNetwork& network,
-                  std::size_t most_messages) {
-    Estimating trial(std::move(ruling), shape, network, most_messages);
+                  const Limits& limits) {
+    Estimating trial(std::move(ruling), shape, network, limits);
     const auto time_us = completion(trial.predicted(shape.length_bytes));
     return {time_us, trial.messages(), trial.longest_bytes()};
 }
 
-/// The fastest that native may be.
-Estimate of_native(const CallShape& shape, const RankNetwork& network, std::size_t most_messages) {
+/// The fastest that native may be, however slow.
+Estimate of_native(const CallShape& shape, const RankNetwork& network, const Limits& limits) {
     Topology topology = network.topology();
     topology.network.transport.detached_bytes = 0;  // only we detach
     const RankNetwork natives{std::move(topology), network.placement(), network.memory()};
     Estimate best;
     for (const Candidate& candidate : like_native(shape.collective)) {
-        const Estimate each = as_it_is(ruled(candidate, shape, natives), shape, natives, most_messages);
+        const Estimate each =
+            as_it_is(ruled(candidate, shape, natives), shape, natives, {.messages = limits.messages});
         best.messages += each.messages;
         if (!each.time_us) continue;
         best.time_us = std::min(best.time_us.value_or(*each.time_us), *each.time_us);
@@ -159,10 +183,10 @@ CallShape part_of(const CallShape& whole, Collective part, int ranks) {
 
 /// Each call after the one before.
 Estimate of_native_calls(const std::vector<Collective>& calls, const CallShape& shape, const RankNetwork& network,
-                         std::size_t most_messages) {
+                         const Limits& limits) {
     Estimate all{.time_us = 0.0};
     for (const Collective call : calls) {
-        const Estimate each = of_native(part_of(shape, call, network.rank_count()), network, most_messages);
+        const Estimate each = of_native(part_of(shape, call, network.rank_count()), network, limits);
         all.messages += each.messages;
         if (!each.time_us) return {std::nullopt, all.messages, 0};
         *all.time_us += *each.time_us;
@@ -175,16 +199,16 @@ constexpr std::size_t most_ranks_in_parts = 1024;
 
 /// `ruling`: of the candidate, if it has a schedule.
 Estimate in_full(const Candidate& candidate, std::optional<Ruling> ruling, const CallShape& shape,
-                 const RankNetwork& network, std::size_t most_messages) {
+                 const RankNetwork& network, const Limits& limits) {
     const std::vector<Collective>& calls = candidate.algorithm->calls;
-    if (!calls.empty()) return of_native_calls(calls, shape, network, most_messages);
+    if (!calls.empty()) return of_native_calls(calls, shape, network, limits);
     return candidate.native()
-               ? of_native(shape, network, most_messages)
-               : as_it_is(std::move(ruling), shape, network, most_messages);
+               ? of_native(shape, network, limits)
+               : as_it_is(std::move(ruling), shape, network, limits);
 }
 
 Estimate estimate_ruled(const Candidate& candidate, std::optional<Ruling> ruling, const CallShape& shape,
-                        const RankNetwork& network, std::size_t most_messages = most_messages_predicted) {
+                        const RankNetwork& network, const Limits& limits = {}) {
     const auto ranks = static_cast<std::size_t>(std::max(network.rank_count(), 1));
     if (!candidate.algorithm->spreads.empty() && ranks > most_ranks_in_parts) return {};
     // A ring gets into its pace once every rank's share has enough segments, each of which goes
@@ -192,22 +216,22 @@ Estimate estimate_ruled(const Candidate& candidate, std::optional<Ruling> ruling
     const std::size_t shares = candidate.algorithm->segments_of_blocks ? ranks : 1;
     const std::size_t messages_per_segment = shares == 1 ? ranks : 2 * ranks * ranks;
     // Two predictions, the second of twice as many segments.
-    const std::size_t segments = std::clamp(most_messages / (3 * messages_per_segment),
+    const std::size_t segments = std::clamp(limits.messages / (3 * messages_per_segment),
                                             least_sampled_segments, sampled_segments);
     const std::size_t sample_bytes = shares * segments * candidate.parameters.segment_bytes;
     // Shares of packed trees go different ways, so that some say nothing of the others.
     const TreeKind kind = candidate.parameters.tree;
     const bool has_no_pace = kind == TreeKind::packed || kind == TreeKind::packed_both_ways;
     if (sample_bytes == 0 || has_no_pace || shape.length_bytes <= 2 * sample_bytes) {
-        return in_full(candidate, std::move(ruling), shape, network, most_messages);
+        return in_full(candidate, std::move(ruling), shape, network, limits);
     }
-    Estimating trial(ruling, shape, network, most_messages);
+    Estimating trial(ruling, shape, network, limits);
     const auto early = trial.predicted(sample_bytes);
     const std::size_t early_messages = trial.messages();
     const auto late = trial.predicted(2 * sample_bytes);
     const bool in_pipeline = trial.messages() > 2 * early_messages;
     if (late && !in_pipeline) {  // what is not in segments has no pace
-        return in_full(candidate, std::move(ruling), shape, network, most_messages);
+        return in_full(candidate, std::move(ruling), shape, network, limits);
     }
     if (!early || !late || late->stuck) return {std::nullopt, trial.messages(), 0};
     const double samples_left =
@@ -227,13 +251,13 @@ Estimate estimate_ruled(const Candidate& candidate, std::optional<Ruling> ruling
 std::optional<double> predict_candidate(const Candidate& candidate, const CallShape& shape,
                                         const RankNetwork& network) {
     return in_full(candidate, ruled(candidate, shape, network), shape, network,
-                   std::numeric_limits<std::size_t>::max()).time_us;
+                   {.messages = std::numeric_limits<std::size_t>::max()}).time_us;
 }
 
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
-                  TreesOfCall& trees, std::size_t most_messages) {
+                  TreesOfCall& trees, const Limits& limits) {
     return estimate_ruled(candidate, ruling_for(candidate, shape, network.placement(), trees), shape, network,
-                          most_messages);
+                          limits);
 }
 
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 
 #include "core/network/topology.h"
@@ -15,8 +16,14 @@ namespace mutirao {
 /// messages is that from 444 hosts on.
 inline constexpr std::size_t most_messages_predicted = std::size_t{3} << 16;
 
+/// A candidate beyond one of these is given up as soon as that is known.
+struct Limits {
+    std::size_t messages = most_messages_predicted;
+    double us = std::numeric_limits<double>::infinity();
+};
+
 struct Estimate {
-    std::optional<double> time_us;  ///< nothing: no tree, without end, or too many messages
+    std::optional<double> time_us;  ///< nothing: no tree, without end, or beyond the limits
     std::size_t messages = 0;       ///< that were walked through
     std::size_t longest_bytes = 0;  ///< of these: segments of as much are the same as no segments
 };
@@ -26,7 +33,7 @@ struct Estimate {
 /// the last rank counts. A rank whose pace is set far upstream may not show it yet: a slight
 /// error, to the candidate's favour.
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
-                  TreesOfCall& trees, std::size_t most_messages = most_messages_predicted);
+                  TreesOfCall& trees, const Limits& limits = {});
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network);
 
 /// The same of an arm with the tree that it has.

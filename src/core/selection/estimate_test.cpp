@@ -51,6 +51,35 @@ TEST(Estimate, OfAnAllreducesRingAgreesWithTheFullPrediction) {
     EXPECT_EQ(expect_full_prediction(shape, ranks, 0.05, is_ring), std::ranges::count_if(all, is_ring));
 }
 
+/// Nothing that takes as long as the limit is given up: how many candidates are, where it is half of that.
+int expect_none_given_up_within(const CallShape& shape, const RankNetwork& ranks) {
+    int given_up = 0;
+    TreesOfCall trees(shape, ranks.topology(), ranks.placement());
+    for (const Candidate& candidate : all_candidates(shape.collective, shape.length_bytes)) {
+        SCOPED_TRACE(std::string(to_string(shape.collective)) + '/' + to_string(candidate));
+        const auto time_us = estimate(candidate, shape, ranks, trees).time_us;
+        if (!time_us) continue;
+        EXPECT_EQ(estimate(candidate, shape, ranks, trees, {.us = *time_us}).time_us, time_us);
+        if (!estimate(candidate, shape, ranks, trees, {.us = *time_us / 2}).time_us) ++given_up;
+    }
+    return given_up;
+}
+
+// Fault: a round trip more than its window takes.
+TEST(Estimate, GivesUpOnlyWhatIsBeyondTheLimit) {
+    int given_up = 0;
+    for (Network network : {test::six_sites(), test::random_network(1, 9), test::random_network(2, 6)}) {
+        network.transport.initial_window_bytes = 14'480;
+        for (const Collective collective : {Collective::broadcast, Collective::allreduce, Collective::alltoall}) {
+            for (const std::size_t length_bytes : {24u, 40'000u, 1u << 20}) {
+                const CallShape shape{.collective = collective, .length_bytes = length_bytes, .unit_bytes = 8};
+                given_up += expect_none_given_up_within(shape, one_on_each(network));
+            }
+        }
+    }
+    EXPECT_GT(given_up, 100);
+}
+
 /// A far host with fast links and a near one with slow links, which is the last one only if the
 /// message is long.
 Network far_and_slow() {
@@ -233,6 +262,27 @@ TEST(Outlook, HasWhatIdleConnectionsAreBestServedBy) {
     EXPECT_TRUE(std::ranges::any_of(outlook.arms, [&](const Prospect& each) {
         return each.arm.candidate.algorithm == decision.chosen.algorithm && each.warm_us < chosen->warm_us;
     })) << "nothing to see";
+}
+
+// Fault: left out, as far too slow over idle connections; most programs' calls find others.
+TEST(Outlook, HasWhatIsBestOverConnectionsInUse) {
+    const CallShape shape{.collective = Collective::allgather, .length_bytes = 43'690, .unit_bytes = 1};
+    Network sites = test::six_sites();
+    const Decision warm = decide(shape, std::make_shared<const RankNetwork>(one_on_each(sites)), {});
+    sites.transport.initial_window_bytes = 14'480;
+    const auto network = std::make_shared<const RankNetwork>(one_on_each(sites));
+    const Decision cold = decide(shape, network, {});
+    const Algorithm* const best = warm.chosen.algorithm;
+    ASSERT_TRUE(std::ranges::none_of(cold.considered, [&](const Evaluated& each) {
+        return each.candidate.algorithm == best;
+    })) << "nothing to see";
+    const Outlook outlook = outlook_for(shape, cold, network, {}, {});
+    const auto found = std::ranges::find_if(outlook.arms, [&](const Prospect& each) {
+        return each.arm.candidate.algorithm == best;
+    });
+    ASSERT_NE(found, outlook.arms.end()) << best->name;
+    EXPECT_GT(found->cold_us, 3 * cold.considered.front().predicted_us);
+    EXPECT_LT(found->warm_us, found->cold_us);
 }
 
 constexpr double never = std::numeric_limits<double>::infinity();

@@ -85,7 +85,8 @@ class Gathering {
         if (arms_.size() == before) arms_.push_back({.arm = std::move(arm), .cold_us = endless_us, .warm_us = endless_us});
     }
     /// Of an algorithm only the parameters that are best in both regimes: probes tell algorithms apart sooner than
-    /// segments; and one of those that take exactly as long, which among few ranks exchange the same messages.
+    /// segments; and one of those that take exactly as long, which among few ranks exchange the same messages. What
+    /// was given up as far too slow over idle connections may be the best over others.
     void add_best_of(const Algorithm* algorithm) {
         const Evaluated* best = nullptr;
         double least = 0;
@@ -97,6 +98,9 @@ class Gathering {
             best = &each;
             least = product;
         }
+        const auto of_warm = std::ranges::find(warm_.considered, algorithm,
+                                               [](const Evaluated& each) { return each.candidate.algorithm; });
+        if (best == nullptr && of_warm != warm_.considered.end()) best = &*of_warm;
         if (best != nullptr) add_if_unlike(*best);
     }
     /// What prediction alone chooses over idle connections, where parameters for both regimes are far from it.

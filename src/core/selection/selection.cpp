@@ -74,11 +74,11 @@ constexpr double clear_ratio = 1.1;
 /// A decision first times every shape with one segment size and spread, then the best ones with all of them.
 constexpr std::size_t refined_shapes = 3;
 
-/// A shape that takes so many times as long as the best one is left as it is.
-constexpr double most_refined_ratio = 3;
+/// What takes so many times as long as the best so far is out of the question.
+constexpr double most_ratio = 3;
 
-/// What takes so many times as long as the bound is near it.
-constexpr double near_ratio = 1.05;
+/// What takes so many times as long as the bound is near it, or at it.
+constexpr double near_ratio = 1.05, at_bound_ratio = 1.01;
 
 /// A pipeline shows what it is worth from about so many segments.
 constexpr std::size_t least_segments_of_a_pipeline = 8;
@@ -228,12 +228,14 @@ class Deciding {
     bool is_in_one_piece(const Candidate& candidate) const;
     int largest_group(TreeKind kind);
     Estimate counted(const Estimate& estimate);
-    std::size_t most_messages_now() const;
+    bool has_one_within(double ratio_to_bound) const;
+    Limits limits_now() const;
 
     void predict_shapes();
     void predict_refinements();
     void predict_segments(Candidate shape);
     void predict_ranks();
+    void predict_best_in_full();
     void predict_insides();
     void predict(const Candidate& candidate);
     void predict_between_hosts(const Candidate& candidate);
@@ -273,9 +275,11 @@ Deciding::Deciding(const CallShape& shape, std::shared_ptr<const RankNetwork> ne
 }
 
 Decision Deciding::decide() {
+    const bool in_two_steps = composed_ && has_several_ranks_on_a_host();
+    if (in_two_steps) predict_ranks();
     predict_shapes();
     predict_refinements();
-    if (composed_ && has_several_ranks_on_a_host()) predict_ranks();
+    if (in_two_steps) predict_best_in_full();
     if (composed_ && network_->placement().most_ranks_on_a_host() > 2) predict_insides();
     const Topology& topology = network_->topology();
     decision_ = fastest(shape_, fastest_first());
@@ -332,7 +336,9 @@ bool Deciding::is_known(const Candidate& candidate) const {
 
 /// On one host also what goes on inside a host, by itself.
 void Deciding::predict_shapes() {
-    const std::vector<Candidate> shapes = candidates_in_one_piece(shape_.collective);
+    std::vector<Candidate> shapes = candidates_in_one_piece(shape_.collective);
+    const auto follows_network = [](const Candidate& each) { return each.algorithm->needs_tree(); };
+    std::ranges::stable_partition(shapes, follows_network);  // where these are fast, others need not be predicted
     for (const Candidate& shape : shapes) {
         if (!is_for_as_many_hosts(*shape.algorithm) || (composed_ && !goes_between_hosts(shape))) continue;
         if (is_refinement(shape)) continue;
@@ -354,7 +360,8 @@ void Deciding::predict_refinements() {
         Candidate shape = each.candidate;
         shape.parameters.segment_bytes = 0;
         if (!shape.algorithm->segmented && shape.algorithm->spreads.empty()) continue;
-        if (!best.empty() && each.predicted_us > most_refined_ratio * fastest_us) break;
+        if (composed_ && !goes_between_hosts(shape)) continue;
+        if (!best.empty() && each.predicted_us > most_ratio * fastest_us) break;
         fastest_us = std::min(fastest_us, each.predicted_us);
         if (std::find(best.begin(), best.end(), shape) == best.end()) best.push_back(shape);
         if (best.size() == refined_shapes) break;
@@ -362,6 +369,7 @@ void Deciding::predict_refinements() {
     for (Candidate shape : best) {
         const int first = shape.parameters.spread;
         for (const int spread : or_default(shape.algorithm->spreads, first)) {
+            if (spread != first && has_one_within(at_bound_ratio)) continue;
             shape.parameters.spread = spread;
             if (spread <= first || first < largest_group(shape.parameters.tree)) predict_segments(shape);
         }
@@ -389,17 +397,23 @@ void Deciding::predict_segments(Candidate shape) {
     }
 }
 
+/// What does not go between hosts and then inside.
 void Deciding::predict_ranks() {
+    for (const Candidate& shape : candidates_in_one_piece(shape_.collective)) {
+        if (goes_between_hosts(shape) || !is_for_as_many_hosts(*shape.algorithm)) continue;
+        if (is_refinement(shape) && has_one_within(at_bound_ratio)) continue;
+        for (const Candidate& each : first_choices_of(shape)) predict_in_full(each);
+    }
+}
+
+/// Of those that were predicted between hosts.
+void Deciding::predict_best_in_full() {
     std::vector<Candidate> best{native_candidate(shape_.collective)};
     for (const Evaluated& each : fastest_first()) {
         if (best.size() > most_in_full) break;
-        if (!each.candidate.native()) best.push_back(each.candidate);
+        if (!each.in_full && !each.candidate.native()) best.push_back(each.candidate);
     }
     for (const Candidate& each : best) predict_in_full(each);
-    for (const Candidate& shape : candidates_in_one_piece(shape_.collective)) {
-        if (goes_between_hosts(shape) || !is_for_as_many_hosts(*shape.algorithm)) continue;
-        for (const Candidate& each : first_choices_of(shape)) predict_in_full(each);
-    }
 }
 
 /// The best one with every other way to go on inside hosts. With two ranks on a host there is one.
@@ -435,17 +449,25 @@ Estimate Deciding::counted(const Estimate& estimate) {
     return estimate;
 }
 
-/// Once one is near the bound there is little to be won.
-std::size_t Deciding::most_messages_now() const {
-    const bool near = bound_us_ && std::ranges::any_of(evaluated_, [&](const Evaluated& each) {
-        return each.in_full && !each.candidate.native() && each.predicted_us <= near_ratio * *bound_us_;
+bool Deciding::has_one_within(double ratio_to_bound) const {
+    return bound_us_ && std::ranges::any_of(evaluated_, [&](const Evaluated& each) {
+        return each.in_full && !each.candidate.native() && each.predicted_us <= ratio_to_bound * *bound_us_;
     });
-    return near ? most_messages_predicted / 4 : most_messages_predicted;
+}
+
+/// Once one is near the bound there is little to be won.
+Limits Deciding::limits_now() const {
+    Limits limits;
+    if (has_one_within(near_ratio)) limits.messages = most_messages_predicted / 4;
+    for (const Evaluated& each : evaluated_) {
+        if (!each.candidate.native()) limits.us = std::min(limits.us, most_ratio * each.predicted_us);
+    }
+    return limits;
 }
 
 void Deciding::predict_between_hosts(const Candidate& candidate) {
     ++predictions_;
-    const Estimate between = counted(estimate(candidate, host_shape_, hosts_, trees_, most_messages_now()));
+    const Estimate between = counted(estimate(candidate, host_shape_, hosts_, trees_, limits_now()));
     const bool in_full = !has_several_ranks_on_a_host();
     const auto inside = in_full ? std::optional(0.0) : inside_us(candidate);
     if (!between.time_us || !inside) return;
@@ -454,7 +476,7 @@ void Deciding::predict_between_hosts(const Candidate& candidate) {
 
 void Deciding::predict_in_full(const Candidate& candidate) {
     ++predictions_;
-    const Estimate full = counted(estimate(candidate, shape_, *network_, trees_, most_messages_now()));
+    const Estimate full = counted(estimate(candidate, shape_, *network_, trees_, limits_now()));
     std::erase_if(evaluated_, [&](const Evaluated& each) { return each.candidate == candidate; });
     if (full.time_us) evaluated_.push_back({candidate, *full.time_us, true, full.longest_bytes});
 }
