@@ -128,15 +128,21 @@ class OverGroups {
         const Blocks parts(whole.length_bytes, cut_of(group), request_.unit_bytes);
         return part_in(whole.buffer, parts.block(number), whole.offset_bytes);
     }
-    /// Who deals with a part of a block in a group that has it cut.
+    /// Ranks own blocks, each its own.
+    bool is_owned() const { return movement_.from == Held::in_blocks || movement_.to == Held::in_blocks; }
+    /// Who deals with a part of a block of another group in one that has it cut. What is not cut, from ranks of its own,
+    /// is with the same rank as its neighbours: that is one piece.
     int holder_of_part(int index, int group, int number) const {
-        return member(group, index * cut_of(group) + number);
+        if (cut_of(group) > 1 || !is_owned()) return member(group, index * cut_of(group) + number);
+        const auto own = groups_.ranks_of(group);
+        const auto before = std::ranges::lower_bound(own, index) - own.begin();
+        return sharer(index - static_cast<int>(before), block_count_ - size_of(group), group);
     }
     /// Who has a block whole.
-    int holder(int index, int group) const {
-        if (movement_.from == Held::in_blocks || movement_.to == Held::in_blocks) return index;
-        return member(group, static_cast<int>(static_cast<long long>(index) * size_of(group) /
-                                                      block_count_));
+    int holder(int index, int group) const { return is_owned() ? index : sharer(index, block_count_, group); }
+    /// Of so many blocks, as many in a row for each rank of a group.
+    int sharer(int index, int count, int group) const {
+        return member(group, static_cast<int>(static_cast<long long>(index) * size_of(group) / count));
     }
     /// Whether data that are held so are in that group.
     bool is_in(Held held, int index, int group) const {
@@ -222,12 +228,32 @@ class OverGroups {
 
     // --- inside a group --------------------------------------------------------------------------
 
-    /// A part of a block, or a block, that one rank of this group sends on, or has for the others.
+    /// A part of a block, a block, or several in a row, that one rank of this group sends on, or has for the others.
     struct Piece {
         int index, number;
         Region bytes;
         int holder;
+        Region result{};  ///< where it lies
     };
+    /// Of bytes that come from one group at a time.
+    int wave_of(int index) const { return movement_.from == Held::in_blocks ? groups_.host_of(index) : 0; }
+    /// Those that follow each other at one rank as one.
+    std::vector<Piece> joined(const std::vector<Piece>& pieces) const {
+        std::vector<Piece> result;
+        for (const Piece& each : pieces) {
+            const bool goes_on = !result.empty() && result.back().holder == each.holder &&
+                                 wave_of(result.back().index) == wave_of(each.index) &&
+                                 result.back().bytes.end_bytes() == each.bytes.offset_bytes &&
+                                 result.back().bytes.length_bytes + each.bytes.length_bytes <= longest_bundle_bytes;
+            if (!goes_on) {
+                result.push_back(each);
+                continue;
+            }
+            result.back().bytes.length_bytes += each.bytes.length_bytes;
+            result.back().result.length_bytes += each.result.length_bytes;
+        }
+        return result;
+    }
     /// Of bytes from rank to rank. Those of one wave are ready, or wanted, at about the same time.
     struct Transfer {
         int from, to, wave;
@@ -283,8 +309,19 @@ class OverGroups {
 
     /// Brings these to the ranks that send them on.
     void collect(const std::vector<Piece>& pieces) {
-        if (movement_.combines) return collect_combined(pieces);
-        for (const Piece& each : pieces) here_at_[{each.index, each.number}] = collect_plain(each);
+        if (!movement_.combines) {
+            for (const Piece& each : pieces) here_at_[{each.index, each.number}] = collect_plain(each);
+            return;
+        }
+        std::vector<Piece> wholes = joined(pieces);
+        for (std::size_t i = 0; i < wholes.size(); ++i) wholes[i].index = static_cast<int>(i);
+        const std::vector<Region> results = collect_combined(wholes);
+        std::size_t i = 0;
+        for (const Piece& each : pieces) {
+            while (each.bytes.end_bytes() > wholes[i].bytes.end_bytes()) ++i;
+            if (is_here(each.holder))
+                here_at_[{each.index, each.number}] = within(results[i], each.bytes, wholes[i].bytes);
+        }
     }
     Region collect_plain(const Piece& piece) {
         if (movement_.from == Held::in_blocks || piece.holder == request_.root)
@@ -297,7 +334,7 @@ class OverGroups {
     }
 
     /// First inside hosts, then one operand from each.
-    void collect_combined(const std::vector<Piece>& pieces) {
+    std::vector<Region> collect_combined(const std::vector<Piece>& pieces) {
         const std::span<const int> alone(&request_.rank, 1);
         std::vector<Gathering> inside, between;
         for (const Piece& each : pieces) {
@@ -316,10 +353,7 @@ class OverGroups {
             between.push_back({is_here(piece.holder) ? speakers[i] : speaks, piece.holder, of_host[i]});
             between[i].mine.length_bytes = piece.bytes.length_bytes;
         }
-        const std::vector<Region> of_group = combined(between);
-        for (std::size_t i = 0; i < pieces.size(); ++i) {
-            if (is_here(pieces[i].holder)) here_at_[{pieces[i].index, pieces[i].number}] = of_group[i];
-        }
+        return combined(between);
     }
 
     /// Operands of these ranks, in their order, for one of them, as far as this rank has to do with it; `mine` is its own.
@@ -357,30 +391,33 @@ class OverGroups {
         return folded(operands, operands.front().buffer == Buffer::scratch ? 0 : 1);
     }
 
-    /// From the ranks of this group that have the results, which lie there, to those that want them.
-    void spread(const std::vector<std::pair<Piece, Region>>& results) {
+    /// From the ranks of this group that have the results to those that want them.
+    void spread(std::vector<Piece> results) {
+        for (Piece& each : results) {
+            if (!is_here(each.holder) || !wants(each.holder) || each.result == home(each.bytes)) continue;
+            flow_.copy(each.result, home(each.bytes));
+            if (!stays(each.index, here_)) each.result = home(each.bytes);
+        }
         std::vector<std::vector<int>> without_root = hosts_here_.ranks;
         for (std::vector<int>& ranks : without_root) std::erase(ranks, request_.root);
         std::vector<Transfer> to_hosts, inside;
-        for (const auto& [piece, result] : results) {
-            const auto& [index, number, bytes, holder] = piece;
-            if (is_here(holder) && wants(holder) && result != home(bytes)) flow_.copy(result, home(bytes));
-            const int wave = movement_.from == Held::in_blocks ? groups_.host_of(index) : 0;
+        for (const Piece& each : movement_.to == Held::everywhere ? joined(results) : results) {
             const auto add = [&](std::vector<Transfer>& transfers, int from, int to) {
                 if (from == to || !takes_part(from, to)) return;
-                const Region there = is_here(to) ? home(bytes) : Region{};
-                transfers.push_back({from, to, wave, bytes.length_bytes, is_here(holder) ? result : home(bytes), there});
+                const Region there = is_here(to) ? home(each.bytes) : Region{};
+                transfers.push_back({from, to, wave_of(each.index), each.bytes.length_bytes,
+                                     is_here(each.holder) ? each.result : home(each.bytes), there});
             };
             if (movement_.to == Held::at_root) {
-                add(to_hosts, holder, request_.root);
+                add(to_hosts, each.holder, request_.root);
                 continue;
             }
-            const bool root_has_it = movement_.from == Held::at_root && holder != request_.root;
+            const bool root_has_it = movement_.from == Held::at_root && each.holder != request_.root;
             const std::span hosts(root_has_it ? without_root : hosts_here_.ranks);
-            for (const std::vector<int>& ranks : is_here(holder) ? hosts : hosts.subspan(hosts_here_.own, 1)) {
+            for (const std::vector<int>& ranks : is_here(each.holder) ? hosts : hosts.subspan(hosts_here_.own, 1)) {
                 if (ranks.empty()) continue;
-                const int speaking = speaker(ranks, index, holder);
-                add(to_hosts, holder, speaking);
+                const int speaking = speaker(ranks, each.index, each.holder);
+                add(to_hosts, each.holder, speaking);
                 for (const int rank : ranks) add(inside, speaking, rank);
             }
         }
@@ -397,17 +434,19 @@ class OverGroups {
         }
         collect(whole);
         for (int index = 0; index < block_count_; ++index) cross_in_parts(index);
-        std::vector<std::pair<Piece, Region>> results;
+        std::vector<Piece> results;
         for (int index = 0; index < block_count_; ++index) {
             if (!goes_to(index, here_)) continue;
             if (stays(index, here_)) {
-                results.push_back({{index, 0, block(index), holder(index, here_)}, here_at_[{index, 0}]});
+                results.push_back({index, 0, block(index), holder(index, here_), here_at_[{index, 0}]});
                 continue;
             }
-            for (int number = 0; number < cut_of(here_); ++number)
-                results.push_back({part_of(index, number), results_[{index, number}]});
+            for (int number = 0; number < cut_of(here_); ++number) {
+                results.push_back(part_of(index, number));
+                results.back().result = results_[{index, number}];
+            }
         }
-        spread(results);
+        spread(std::move(results));
     }
     /// In this group.
     Piece part_of(int index, int number) const {
