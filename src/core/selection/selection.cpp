@@ -221,8 +221,8 @@ class Deciding {
         return candidate.native() || candidate.algorithm->level == Level::hosts;
     }
     bool is_for_as_many_hosts(const Algorithm& algorithm) const;
-    bool is_twice(const Candidate& shape) const;
-    std::vector<Candidate> first_choices_of(Candidate shape) const;
+    bool is_twice(const Candidate& shape);
+    std::vector<Candidate> first_choices_of(Candidate shape);
     bool is_known(const Candidate& candidate) const;
     bool is_refinement(const Candidate& shape) const;
     bool is_in_one_piece(const Candidate& candidate) const;
@@ -306,10 +306,11 @@ bool Deciding::is_refinement(const Candidate& shape) const {
     return shape.parameters.spread > spreads.front() || is_known(first);
 }
 
-/// Where each site is a region, groups of both kinds are the same.
-bool Deciding::is_twice(const Candidate& shape) const {
-    const Topology& topology = network_->topology();
-    return shape.parameters.tree == TreeKind::regions && topology.region_of == topology.site_of;
+/// Kinds of trees that come out alike on this network lead to the same schedules.
+bool Deciding::is_twice(const Candidate& shape) {
+    const std::vector<TreeKind>& kinds = shape.algorithm->trees;
+    const auto own = std::ranges::find(kinds, shape.parameters.tree);
+    return std::any_of(kinds.begin(), own, [&](TreeKind kind) { return trees_.of(kind) == trees_.of(*own); });
 }
 
 /// The MPI library's other collectives know as little of links as the one that they would stand for.
@@ -318,7 +319,7 @@ bool Deciding::is_for_as_many_hosts(const Algorithm& algorithm) const {
     return algorithm.level == Level::ranks && !algorithm.needs_tree();
 }
 
-std::vector<Candidate> Deciding::first_choices_of(Candidate shape) const {
+std::vector<Candidate> Deciding::first_choices_of(Candidate shape) {
     std::vector<Candidate> result;
     if (shape_.length_bytes < shape.algorithm->least_bytes || is_twice(shape)) return result;
     for (const std::size_t segment_bytes : first_choices(*shape.algorithm, shape_.length_bytes,
