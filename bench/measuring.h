@@ -206,6 +206,13 @@ static inline int all_have(uint64_t identity) {
     return told_by(0, alike, clock_tag) != 0;
 }
 
+/* Of programs whose times are told of one clock. */
+static inline void check_clock(void) {
+    if (!all_have(kernel_identity())) {
+        fail("the ranks'", "clocks differ: run them on hosts that share a kernel");
+    }
+}
+
 static inline void agree_on_clock(void) {
     one_clock = all_have(kernel_identity());
     if (one_clock) {
