@@ -98,17 +98,15 @@ def _ran(contender):
 
 
 class JobsThatTake:
-    """In the place of measure(): what one call takes is known, by who makes it and its length in bytes, and the MPI
-    library's own beside it."""
+    """In the place of measure(): what one call takes is known, by who makes it and its length in bytes."""
 
-    def __init__(self, call_ms, native_ms=lambda: 1.0):
-        self.call_ms, self.native_ms = call_ms, native_ms
+    def __init__(self, call_ms):
+        self.call_ms = call_ms
         self.jobs = []
 
     def __call__(self, contender, workloads, ranks, lab=None, on_point=None, timeout_s=None):
         self.jobs.append(contender)
-        points = [Point(length, root, 4, 9.0, (4 * self.call_ms(contender, length),) * work.repeat,
-                        native_ms=(4 * self.native_ms(),) * work.repeat)
+        points = [Point(length, root, 4, 9.0, (4 * self.call_ms(contender, length),) * work.repeat)
                   for work in workloads for length in work.lengths_bytes for root in work.roots]
         return Measurement(contender, tuple(points), None, 1.0)
 

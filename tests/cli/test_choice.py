@@ -25,7 +25,9 @@ from mutirao.measure.choice import (
     Plan,
     Sample,
     free_run,
+    in_turns,
     measured_cells,
+    native_beside,
     row_of,
     summary,
     summary_lines,
@@ -53,6 +55,19 @@ def test_an_interval_holds_the_median_as_surely_as_it_says(count, wanted):
     assert low == 0 or got.confidence >= wanted
     assert low + 1 >= high - 1 or confidence(low + 1, high - 1) < wanted, "it could be narrower"
     assert wanted != 0.95 or (got.confidence >= wanted) == (count >= LEAST_SAMPLES)
+
+
+@pytest.mark.parametrize("count", range(1, 8))
+@pytest.mark.parametrize("round_number", (0, 1))
+def test_every_job_is_beside_a_native_one(count, round_number):
+    names = [f"arm {number}" for number in range(count)]
+    jobs = in_turns(names, round_number)
+    assert [job for job in jobs if job != NATIVE] == (names[::-1] if round_number else names)
+    for number, job in enumerate(jobs):
+        if job != NATIVE:
+            beside = native_beside(jobs, number)
+            assert jobs[beside] == NATIVE and abs(beside - number) == 1
+    assert jobs.count(NATIVE) == count // 2 + 1
 
 
 def schedules_of(collective, name, ranks, length):
@@ -108,8 +123,8 @@ class MadeUpNetwork(JobsThatTake):
     """Every job is a little slower than the one before, and what an arm takes, as a multiple of native, is known."""
 
     def __init__(self, to_native, drift=1.02, failing=()):
-        super().__init__(lambda contender, length: self.native_ms() * to_native(contender.name, length),
-                         lambda: 2 * drift ** (len(self.jobs) - 1))
+        super().__init__(
+            lambda contender, length: 2 * drift ** (len(self.jobs) - 1) * to_native(contender.name, length))
         self.failing = failing
 
     def __call__(self, contender, *arguments, **options):
@@ -150,8 +165,7 @@ def test_drift_cancels_and_the_best_is_found(cells_of):
     and lengths or names mixed up."""
     made_up = MadeUpNetwork(made_up_ratio)
     [short, long], failures = cells_of(made_up, {"flat": (8, 64), "ring": (8, 64)})
-    assert failures == [] and [each.name for each in made_up.jobs[:6]] == [
-        "flat", "ring", OWN_CHOICE, OWN_CHOICE, "ring", "flat"]
+    assert failures == [] and [each.name for each in made_up.jobs[:4]] == [NATIVE, "flat", "ring", NATIVE]
     assert (short.best_arm(), long.best_arm()) == (NATIVE, "ring")
     assert long.to_best.median == pytest.approx(0.6 / 0.5, rel=0.045)
     assert long.to_native.median == pytest.approx(0.6, rel=0.025)
@@ -183,13 +197,13 @@ def test_a_launcher_may_fail_once(cells_of):
         try:
             return made_up(contender, *arguments, **options)
         finally:
-            made_up.failing = [] if contender.name == "ring" else made_up.failing
+            made_up.failing = made_up.failing if contender.name == NATIVE else []
 
     cells, failures = cells_of(fails_once, {"ring": (8, 64)})
     assert failures == [] and all("ring" in cell.arms for cell in cells)
 
 
-def test_without_the_choice_there_is_nothing_to_judge(cells_of):
+def test_without_native_or_the_choice_there_is_nothing_to_judge(cells_of):
     with pytest.raises(Failure, match="did not want"):
         cells_of(MadeUpNetwork(made_up_ratio, failing=(OWN_CHOICE,)), {})
 
@@ -221,6 +235,17 @@ def one_round(collective, choice, free_runs=(), **arms):
 def test_native_has_60_ns_of_grace(choice_ms, near):
     cell = one_round("barrier", Sample(choice_ms, 300e-6))
     assert cell.near_native == near and not cell.near_best
+
+
+def test_native_beside_it_counts_more_than_another_job():
+    """Jobs differ by more than what is to be seen; how they differ is told apart from it."""
+    cell = one_round("barrier", Sample(1.5, 1.0, 1.5))
+    assert cell.near_native and cell.to_native.median == 1.0 and cell.to_native_job.median == 1.5
+    assert cell.best_arm() == NATIVE and cell.near_best and cell.median_ms(NATIVE) == 1.5
+    lines = summary_lines([cell])
+    assert any("against jobs without mutirao 1.500 x" in line for line in lines)
+    cell = one_round("barrier", Sample(1.5, 1.0))
+    assert not cell.near_native and not any("without mutirao" in line for line in summary_lines([cell]))
 
 
 def free_run_of(*rulings):

@@ -1,10 +1,12 @@
 """`mutirao bench --choice`: how good mutirao's free choice is, judged against every arm that was run by force, and
 against the MPI library's own, cell by cell (one collective at one length, from one root).
 
-Each job calls the MPI library's own function, too, in turn with its measurements, and only ratios to that are
-compared: so drift of the machine or the network cancels out, and what makes two jobs of the same differ by more
-than what is to be seen. The best arm that a round's choice is held against is the best of all other rounds: the
-least of many noisy times is too low, and nobody could have chosen it.
+All runs of a round follow one another, each right before or after a native one, and only ratios to
+that one are compared, so that drift of the machine or the network cancels out. On real hosts, where calls
+take microseconds, two jobs of the same differ by more than what is to be seen: there each job calls the MPI
+library's own functions, too, in turn with its measurements, and ratios are to these. The best arm that a
+round's choice is held against is the best of all other rounds: the least of many noisy times is too
+low, and nobody could have chosen it.
 
 By force runs whatever may be chosen on these hosts, whose network is measured first where it is no lab's.
 """
@@ -34,14 +36,24 @@ NEAR_NATIVE, NEAR_NATIVE_MS = 1.03, 60e-6
 
 @dataclass(frozen=True)
 class Sample:
-    """What one call took in one job, and the MPI library's own in that same job."""
+    """One job's time of one call, that of the native job beside it, and in that same job the MPI library's
+    own, where that was measured."""
 
     ms: float
-    native_ms: float
+    native_job_ms: float
+    native_beside_ms: float | None = None
+
+    @property
+    def native_ms(self) -> float:
+        return self.native_beside_ms or self.native_job_ms
 
     @property
     def to_native(self) -> float:
         return self.ms / self.native_ms
+
+    @property
+    def to_native_job(self) -> float:
+        return self.ms / self.native_job_ms
 
 
 @dataclass(frozen=True)
@@ -58,6 +70,20 @@ def free_run(measurement: Measurement, point: Point) -> FreeRun:
     return FreeRun(measurement.chosen(*call), not rulings or rulings[-1].get("settled", True))
 
 
+def in_turns(names: Sequence[str], round_number: int) -> list[str]:
+    """A round's jobs, in every other round backwards: each has a native one right beside it."""
+    order = list(names)[::-1] if round_number % 2 else list(names)
+    jobs = []
+    for number, name in enumerate(order):
+        jobs += [NATIVE, name] if number % 2 == 0 else [name]
+    return jobs if len(order) % 2 else [*jobs, NATIVE]
+
+
+def native_beside(jobs: Sequence[str], number: int) -> int:
+    """The number of the native job next to this one."""
+    return number - 1 if number and jobs[number - 1] == NATIVE else number + 1
+
+
 @dataclass
 class Cell:
     """All that was measured of one collective, length and root, round by round."""
@@ -68,9 +94,9 @@ class Cell:
     samples: dict[str, list[Sample]] = field(default_factory=dict)  # by name; one of each round
     free_runs: list[FreeRun] = field(default_factory=list)
 
-    def add(self, measurement: Measurement, point: Point) -> None:
+    def add(self, measurement: Measurement, point: Point, native: Point) -> None:
         name = measurement.contender.name
-        self.samples.setdefault(name, []).append(Sample(point.call_ms, point.native_call_ms))
+        self.samples.setdefault(name, []).append(Sample(point.call_ms, native.call_ms, point.native_call_ms))
         if name == OWN_CHOICE:
             self.free_runs.append(free_run(measurement, point))
 
@@ -107,6 +133,11 @@ class Cell:
         return median_interval([each.to_native for each in self.choice])
 
     @property
+    def to_native_job(self) -> Interval:
+        """Against jobs that mutirao has no part in, whatever the MPI library's own calls take beside it."""
+        return median_interval([each.to_native_job for each in self.choice])
+
+    @property
     def to_best(self) -> Interval:
         return median_interval([each.to_native / self._best_to_native(number)
                                 for number, each in enumerate(self.choice)])
@@ -139,9 +170,11 @@ class Cell:
                 "best": best, "best_ms": self.median_ms(best), "native_ms": self.median_ms(NATIVE),
                 "choice_ms": self.median_ms(OWN_CHOICE), "ran": self.ran, "unsettled": self.unsettled,
                 "to_best": self.to_best.to_dict(), "to_native": self.to_native.to_dict(),
+                "to_native_job": self.to_native_job.to_dict(),
                 "near_best": self.near_best, "near_native": self.near_native,
                 "arms_ms": {name: self.median_ms(name) for name in self.arms},
-                "samples": {name: [vars(each) for each in samples] for name, samples in self.samples.items()},
+                "samples": {name: [{"ms": each.ms, "native_ms": each.native_ms, "native_job_ms": each.native_job_ms}
+                                   for each in samples] for name, samples in self.samples.items()},
                 "free_runs": [vars(each) for each in self.free_runs]}
 
 
@@ -151,6 +184,7 @@ def summary(cells: Sequence[Cell]) -> dict:
     return {"cells": len(cells),
             "to_best": statistics.geometric_mean(cell.to_best.median for cell in cells),
             "to_native": statistics.geometric_mean(cell.to_native.median for cell in cells),
+            "to_native_job": statistics.geometric_mean(cell.to_native_job.median for cell in cells),
             "best_to_native": statistics.geometric_mean(cell.best_to_native for cell in cells),
             "near_best": sum(cell.near_best for cell in cells),
             "near_native": sum(cell.near_native for cell in cells),
@@ -167,6 +201,7 @@ CHOICE_REPEAT = 50
 # For a forced arm on real hosts, where the first calls are not like the others.
 _WARM_UP_MS = 50
 _MOST_SECONDS_OF_A_JOB = 1200.0
+_ALWAYS = (NATIVE, OWN_CHOICE)  # what all arms are held against, and what is judged
 _COLUMNS = ("", "native", "best", "choice", "x best", "95%", "x native", "95%",
             "best arm", "choice ran")
 
@@ -223,11 +258,14 @@ class Plan:
     def workload(self, name: str) -> Workload:
         if name == OWN_CHOICE:
             return self.free
+        if name == NATIVE:
+            return replace(self.forced, beside_native=False)
         return replace(self.forced, lengths_bytes=self.arms.get(name, self.free.lengths_bytes))
 
     @property
     def points(self) -> int:
-        return self.rounds * sum(self.workload(name).points for name in (*self.arms, OWN_CHOICE))
+        names = [*self.arms, OWN_CHOICE]
+        return sum(self.workload(name).points for number in range(self.rounds) for name in in_turns(names, number))
 
 
 def _plan(arguments, place: Place, settings: Mapping[str, str], collective: Collective,
@@ -238,12 +276,12 @@ def _plan(arguments, place: Place, settings: Mapping[str, str], collective: Coll
     roots = roots_of(arguments, collective, place.ranks, place.network, one_of_several)
     settling, rounds = settling_of(arguments)
     forced = Workload(lengths, roots, (0 if real else 1,), arguments.repeat,
-                      settle_ms=_WARM_UP_MS if real else 0, beside_native=True,
+                      settle_ms=_WARM_UP_MS if real else 0, beside_native=real,
                       late_us=arguments.late_us or 0, late_changes=bool(arguments.late_changes))
     free = replace(forced, **settling)
     only = parse_only(arguments.only or [], collective.name)
     return Plan(mpi, collective.name, free, forced, rounds, settings,
-                {name: lengths for name in only if name not in (NATIVE, OWN_CHOICE)})
+                {name: lengths for name in only if name not in _ALWAYS})
 
 
 def network_of(place: Place, settings: Mapping[str, str]) -> HostNetwork:
@@ -264,7 +302,7 @@ def _arms(plan: Plan, network: HostNetwork, ranks: int) -> dict[str, list[int]]:
 
 
 def _cells_if_any(plan: Plan, campaign: Campaign) -> list[Cell]:
-    """None where the free choice cannot run."""
+    """None where native jobs or the free choice cannot run."""
     try:
         return measured_cells(plan, campaign)
     except Failure as failure:
@@ -275,19 +313,23 @@ def _cells_if_any(plan: Plan, campaign: Campaign) -> list[Cell]:
 
 
 def measured_cells(plan: Plan, campaign: Campaign) -> list[Cell]:
-    """Round by round, every other one backwards; an arm that cannot run has no place in the rounds to come."""
+    """Round by round; an arm that cannot run has no place in the rounds to come."""
     cells = {(length, root): Cell(plan.collective, length, root)
              for root in plan.free.roots for length in plan.free.lengths_bytes}
     names = [*plan.arms, OWN_CHOICE]
     for number in range(plan.rounds):
-        for name in names[::-1] if number % 2 else list(names):
-            done = campaign.measure(plan.contender(name), plan.workload(name),
-                                    when=f"{plan.collective}, round {number + 1}",
-                                    forced=name != OWN_CHOICE, needed=name == OWN_CHOICE)
-            if done is None:
+        jobs = in_turns(names, number)
+        done = [campaign.measure(plan.contender(name), plan.workload(name),
+                                 when=f"{plan.collective}, round {number + 1}",
+                                 forced=name not in _ALWAYS, needed=name in _ALWAYS) for name in jobs]
+        for position, (name, measurement) in enumerate(zip(jobs, done, strict=True)):
+            if measurement is None:
                 names.remove(name)
-            for point in done.points if done else ():
-                cells[point.length_bytes, point.root].add(done, point)
+            elif name != NATIVE:
+                native = done[native_beside(jobs, position)]
+                for point in measurement.points:
+                    cell = cells[point.length_bytes, point.root]
+                    cell.add(measurement, point, native.point(point.length_bytes, point.root))
     return list(cells.values())
 
 
@@ -342,6 +384,9 @@ def summary_lines(cells: Sequence[Cell]) -> list[str]:
              f" (3% or 60 ns): {of_all['near_native']} of {of_all['cells']}",
              f"worst cell: {title}, {worst['to_best']['median']:.2f} x the best"
              f" ({worst['to_best']['low']:.2f}-{worst['to_best']['high']:.2f})"]
+    if any(sample.native_beside_ms for cell in cells for sample in cell.choice):
+        lines.insert(1, f"against jobs without mutirao {of_all['to_native_job']:.3f} x; the other ratios to native are"
+                     " to the MPI library's own calls in the same job")
     if of_all["confidence"] < WANTED_CONFIDENCE:
         lines.append(f"with so few rounds intervals hold the median with {of_all['confidence']:.0%}"
                      " only, not with 95%")
