@@ -65,19 +65,14 @@ static inline void fail(const char* what, const char* value) {
     exit(2);
 }
 
-/* What there is, and more; free() gives it back. */
-static inline void* more_room(void* room, size_t bytes) {
-    void* const more = realloc(room, bytes + 1);
-    if (more == NULL) {
+/* Zeroed; free() gives it back. */
+static inline void* room_for(size_t bytes) {
+    void* const room = calloc(bytes + 1, 1);
+    if (room == NULL) {
         fprintf(stderr, "%s: no memory for %zu bytes\n", program_name, bytes);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    return more;
-}
-
-/* Zeroed. */
-static inline void* room_for(size_t bytes) {
-    return memset(more_room(NULL, bytes), 0, bytes);
+    return room;
 }
 
 static inline int parse_list(const char* text, int least, int most, int* values) {
@@ -209,6 +204,13 @@ static inline int all_have(uint64_t identity) {
         alike = alike && theirs == identity;
     }
     return told_by(0, alike, clock_tag) != 0;
+}
+
+/* Of programs whose times are told of one clock. */
+static inline void check_clock(void) {
+    if (!all_have(kernel_identity())) {
+        fail("the ranks'", "clocks differ: run them on hosts that share a kernel");
+    }
 }
 
 static inline void agree_on_clock(void) {

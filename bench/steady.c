@@ -1,6 +1,6 @@
 /* An MPI program that goes on broadcasting, from its first moment on or while the network changes: it calls nothing
- * but MPI and the clock, and is the same binary whether mutirao is preloaded or not. Clocks are compared when all is
- * over.
+ * but MPI and the clock, and is the same binary whether mutirao is preloaded or not. It is for hosts that share a
+ * kernel, and with it the clock.
  *
  * With --every-ms the root broadcasts at that pace, whatever becomes of its calls, as a program that computes in
  * between; nothing else is sent. Without it a broadcast, also the first, begins when the one before is complete
@@ -164,18 +164,6 @@ static void fetch_begins_of_rank_0(void) {
     }
 }
 
-/* On one clock from here on. Returns when the first call was due. */
-static double collect_times(double due_ms) {
-    agree_on_clock();
-    for (int call = 0; call < options.count; ++call) {
-        begin_ms[call] -= clock_offset_ms;
-        end_ms[call] -= clock_offset_ms;
-    }
-    gather_ends();
-    fetch_begins_of_rank_0();
-    return due_ms - clock_offset_ms;
-}
-
 static void print_calls(double due_ms) {
     for (int call = 0; call < options.count; ++call) {
         end_ms[call] -= begin_ms[call];
@@ -203,8 +191,10 @@ int main(int argc, char** argv) {
             stopped_ms += wait_for_turn(call, due_ms);
             broadcast(call, &begin_ms[call - 1], &end_ms[call - 1]);
         }
-        due_ms = collect_times(due_ms);
-        whole_ms = end_ms[options.count - 1] + clock_offset_ms - start_ms;
+        check_clock();
+        gather_ends();
+        fetch_begins_of_rank_0();
+        whole_ms = end_ms[options.count - 1] - start_ms;
         /* MPICH over TCP may drop what a rank sent just before it ends. */
         MPI_Barrier(MPI_COMM_WORLD);
     }

@@ -1,7 +1,7 @@
 // TCP sockets: the master holds one to each worker and waits for all of them at once; read() and
 // write() do the rest. Workers are launched by launching.h. Most exchanges take a few microseconds, so
 // that waiting costs a measurable part of them: who has waited longest has often answered already, and
-// is looked at first. socket_overhead.cpp measures what is left.
+// is looked at first.
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>

@@ -216,7 +216,6 @@ def test_study_goes_on_without_what_fails(monkeypatch):
     failing = interfaces.Transport("pvm", "PVM 3.4", broken, lambda: "")
     monkeypatch.setattr(interfaces, "known_transports", lambda _names: (SOCKETS, missing, failing))
     plan = interfaces.Plan((2,), (10,), 2, POINTS, ITERATIONS)
-    monkeypatch.setattr(interfaces, "_OVERHEAD_OF", ())
     result = interfaces.run_study(["openmpi-5"], plan=plan)
     assert [tuple(row.values()) for row in result["left_out"]] == [
         ("gRPC", "not built: run it"), ("PVM 3.4", "its daemon does not start")]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mutirao.agent.seen import read_view
+from mutirao.agent.seen import View
 from mutirao.base.paths import ROOT
 from shared import ENDED, processes_with, refused, state_of, wait_until
 
@@ -49,7 +49,7 @@ def test_top_of_two_agents(typed, agents):
         return answer.stdout if found else None
 
     assert re.search(r"^0-1 +tree +[\d.]+ us", wait_until(shown), re.MULTILINE)
-    assert read_view(json.loads(typed("top", "--json", agents.name(0)).stdout)).host_count == 3
+    assert View(json.loads(typed("top", "--json", agents.name(0)).stdout)).host_count == 3
 
 
 def test_a_second_agent_steps_aside_and_the_first_goes_on(typed, agents):

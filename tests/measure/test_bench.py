@@ -7,9 +7,10 @@ import pytest
 from made_up import calls_of, report, ruling
 from mutirao.base.errors import UsageError
 from mutirao.base.tables import BEST
-from mutirao.cli.commands.bench import NATIVE, Bench, _table
+from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.cli.commands.bench import NATIVE, _compared, _text
 from mutirao.lab.network import HostNetwork
-from mutirao.measure.measure import Contender, Measurement, Point, Workload
+from mutirao.measure.measure import Contender, Measurement, Point
 from mutirao.measure.words import parse_only, parse_roots, parse_sizes
 from mutirao.run.mpis import found_mpis
 from shared import quick_mpi
@@ -65,48 +66,53 @@ def bench_of(contender, medians_ms, choice="flat"):
         measurements.append(Measurement(
             contender(name), (Point(24, 0, 1, 9.0, (median_ms,), 80.0),),
             None if name == "native" else given, 1.0))
-    return Bench(Workload((24,), (0,)), measurements)
+    return _compared(measurements)
+
+
+def said_of(measured):
+    return _text(COLLECTIVES["broadcast"], measured)
 
 
 def test_ratios_and_errors_of_prediction(contender):
-    bench = bench_of(contender, {"native": 200.0, "auto": 100.0, "flat": 102.0, "chain": 250.0})
-    points = {each["name"]: each["points"][0] for each in bench.measured}
+    measured = bench_of(contender, {"native": 200.0, "auto": 100.0, "flat": 102.0, "chain": 250.0})
+    points = {each["name"]: each["points"][0] for each in measured}
     assert points["auto"] | {"ran": "flat", "to_native": 0.5, "to_bound": 1.25,
                              "predicted_ms": 90.0, "error": pytest.approx(-0.1)} == points["auto"]
     assert points["native"]["predicted_ms"] == 180.0
     assert points["chain"]["error"] == pytest.approx(0.2)
-    assert "Median error of prediction: 10.9% (4 predictions)." in bench.text()
+    assert "Median error of prediction: 10.9% (4 predictions)." in said_of(measured)
 
 
 def test_what_ran_natively_is_not_compared_with_native(contender):
-    bench = bench_of(contender, {"native": 200.0, "auto": 22.0}, choice="native")
-    auto = next(line for line in bench.text().splitlines() if line.startswith("auto "))
+    measured = bench_of(contender, {"native": 200.0, "auto": 22.0}, choice="native")
+    auto = next(line for line in said_of(measured).splitlines() if line.startswith("auto "))
     assert "22" in auto and "0.11" not in auto
-    assert {each["name"]: each["points"][0]["to_native"] for each in bench.measured} == {
+    assert {each["name"]: each["points"][0]["to_native"] for each in measured} == {
         "native": 1.0, "auto": None}
-    assert "auto ran natively" in bench.text()
+    assert "auto ran natively" in said_of(measured)
 
 
 def test_green_is_what_was_the_fastest(contender, monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.delenv("NO_COLOR", raising=False)
-    rows = bench_of(contender, {"native": 100.0, "auto": 143.0}).groups.popitem()[1]
-    green = [line for line in _table(rows, "").splitlines() if line.startswith(f"\x1b[{BEST}m")]
+    said = said_of(bench_of(contender, {"native": 100.0, "auto": 143.0}))
+    green = [line for line in said.splitlines() if line.startswith(f"\x1b[{BEST}m")]
     assert len(green) == 1 and "native" in green[0]
 
 
 def test_without_a_choice_nothing_is_predicted(contender):
-    assert "error of prediction" not in bench_of(contender, {"native": 200.0, "flat": 100.0, "chain": 150.0}).text()
+    measured = bench_of(contender, {"native": 200.0, "flat": 100.0, "chain": 150.0})
+    assert "error of prediction" not in said_of(measured)
 
 
 @pytest.mark.parametrize("name, consecutive, title", [
-    ("broadcast", 1, "24 B from rank 0"), ("reduce", 1, "24 B to rank 0"),
-    ("allgather", 1, "24 B a rank"), ("scan", 3, "3 scans of 24 B"), ("barrier", 1, "barrier")])
+    ("broadcast", 1, "broadcast of 24 B from rank 0"), ("reduce", 1, "reduce of 24 B to rank 0"),
+    ("allgather", 1, "allgather of 24 B a rank"), ("scan", 3, "3 scans of 24 B"), ("barrier", 1, "barrier")])
 def test_titles_name_what_is_measured(contender, name, consecutive, title):
     way = Contender(NATIVE, contender(NATIVE).mpi, None, name)
     length = 0 if name == "barrier" else 24
     done = Measurement(way, (Point(length, 0, consecutive, 9.0, (100.0,), 80.0),), None, 1.0)
-    assert Bench(Workload((length,), (0,), (consecutive,)), [done]).text().splitlines()[0] == title
+    assert _text(COLLECTIVES[name], _compared([done])).splitlines()[0] == title
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ def test_predictions_of_some_are_beside_native(network):
     [done] = predict_all(BROADCAST, network, 3, [24], [0], ["chain", "auto", "flat"])
     assert set(times_of(done)) == {"chain", "flat", "native"}
     lines = table(done).splitlines()
-    assert lines[0] == "24 B from rank 0, predicted"
+    assert lines[0] == "broadcast of 24 B from rank 0, predicted"
     assert lines[2].split() == ["lower", "bound", "2.040"]
     assert lines[3].split()[0] == "chain"
     best = done["candidates"][0]

@@ -1,14 +1,13 @@
 """What tuning measures, in which order, for how long, and that nothing of it is lost or done twice."""
 
 import random
-from dataclasses import replace
 
 import pytest
 
 from made_up import JobsThatTake, calls_of, mpi_named, report, ruling
 from mutirao.base.progress import Steps
 from mutirao.cli.commands import tune as tuning
-from mutirao.cli.commands.tune import Cell, Job, Survey, Tuning, Wanted, plan
+from mutirao.cli.commands.tune import Cell, Job, Tuning
 from mutirao.lab.network import HostNetwork
 from mutirao.measure import measure, profile
 from mutirao.measure.measure import Campaign, Measurement, Point, campaign_in
@@ -19,17 +18,20 @@ SHORT, LONG = Cell("allreduce", 8, 0), Cell("allreduce", 65536, 0)
 PREDICTED = {SHORT: {"recursive_doubling": 1.0, "native": 1.5, "rabenseifner": 1.9, "ring": 3.0},
              LONG: {"ring": 150.0, "native": 200.0, "rabenseifner": 500.0}}
 NETWORK = HostNetwork(["0", "1"], ["0", "1"], [[0, 20000.0], [20000.0, 0]])
-MPI = "Open MPI v5"
 
 
-def survey(**changes):
-    return Survey(**{"mpi": MPI, "ranks": 2, "network": NETWORK, "predicted_ms": PREDICTED, "job_s": 1.0,
-                     "hosts": 2, **changes})
+@pytest.fixture
+def planned(tmp_path):
+    """Without an MPI library, as if it had been surveyed."""
+    def plan(**changes):
+        made = Tuning(**{"mpi": mpi_named("openmpi-5", tmp_path), "settings": {}, "cells": [SHORT, LONG],
+                         "buffers": ["warm"], "starts": 2, "factor": 2.0, "path": tmp_path / "profile.db",
+                         "since_s": 0.0, "library": "Open MPI v5", "ranks": 2, "hosts": 2, "network": NETWORK,
+                         "predicted_ms": PREDICTED, "job_s": 1.0, **changes})
+        made.plan()
+        return made
 
-
-def wanted(**changes):
-    return Wanted(**{"mpi": None, "settings": {}, "cells": [SHORT, LONG], "buffers": ["warm"], "jobs": 2,
-                     "factor": 2.0, **changes})
+    return plan
 
 
 @pytest.fixture
@@ -53,10 +55,9 @@ def jobs(monkeypatch, now_s):
 
 
 @pytest.fixture
-def tune(now_s, tmp_path):
-    def run(budget_s=1e9, surveyed=None, **changes):
-        made = Tuning(wanted(mpi=mpi_named("openmpi-5", tmp_path), **changes), surveyed or survey(),
-                      tmp_path / "profile.db", 0.0)
+def tune(now_s, planned):
+    def run(budget_s=1e9, **changes):
+        made = planned(**changes)
         run.campaign = Campaign(None, 2, None, Steps(made.points_left))
         made.run(now_s[0] + budget_s, run.campaign, random.Random(1))
         return made
@@ -71,19 +72,19 @@ def rows(tmp_path):
                     for _, _, row in profile.read(tmp_path / "profile.db").rows}
 
 
-def test_candidates_are_those_predicted_within_the_factor_and_native():
-    assert plan(wanted(), survey()) == [
+def test_candidates_are_those_predicted_within_the_factor_and_native(planned):
+    assert planned().jobs == [
         Job("allreduce", "native", (SHORT, LONG), "warm"),
         Job("allreduce", "recursive_doubling", (SHORT,), "warm"),
         Job("allreduce", "rabenseifner", (SHORT,), "warm"), Job("allreduce", "ring", (LONG,), "warm")]
-    assert len(plan(wanted(factor=4.0, buffers=["warm", "cold"]), survey())) == 8
+    assert len(planned(factor=4.0, buffers=["warm", "cold"]).jobs) == 8
 
 
 @pytest.mark.parametrize("ranks", [4, 5])
-def test_on_one_host_all_that_can_run_is_tried(ranks):
+def test_on_one_host_all_that_can_run_is_tried(planned, ranks):
     """By the names that the library has for what goes on inside a host."""
     cells = [SHORT, Cell("broadcast", 8, 0), Cell("allgather", 8, 0)]
-    jobs = plan(wanted(cells=cells), survey(ranks=ranks, network=None, predicted_ms={cell: {} for cell in cells}))
+    jobs = planned(cells=cells, ranks=ranks, network=None, predicted_ms={cell: {} for cell in cells}).jobs
     names = {(job.collective, job.candidate) for job in jobs}
     assert {("allreduce", "native"), ("allreduce", "ring"), ("broadcast", "native"), ("broadcast", "flat:inside=flat"),
             ("broadcast", "chain:inside=chain")} <= names
@@ -91,7 +92,7 @@ def test_on_one_host_all_that_can_run_is_tried(ranks):
 
 
 def test_every_candidate_runs_in_several_jobs_turn_by_turn(jobs, tune):
-    tune(jobs=3)
+    tune(starts=3)
     names = [job.name for job in jobs]
     turns = [names[first:first + 4] for first in range(0, 12, 4)]
     assert len(names) == 12 and all(len(set(turn)) == 4 for turn in turns)
@@ -124,10 +125,10 @@ def test_the_budget_holds_and_the_next_start_goes_on(jobs, tune, now_s):
 
 def test_another_network_or_library_begins_anew(jobs, tune):
     tune()
-    tune(surveyed=survey(mpi="MPICH 5"))
+    tune(library="MPICH 5")
     assert len(jobs) == 16
     farther = HostNetwork(["0", "1"], ["0", "1"], [[0, 90000.0], [90000.0, 0]])
-    tune(surveyed=survey(network=farther))
+    tune(network=farther)
     assert len(jobs) == 24
 
 
@@ -141,7 +142,7 @@ def test_what_did_not_run_is_not_taken_for_it(monkeypatch, tune, rows, chosen, s
         return Measurement(contender, (Point(24, 0, 1, 9.0, (5.0,) * 10),), told, 1.0)
 
     monkeypatch.setattr(measure, "measure", measured)
-    made = tune(cells=[of_24], surveyed=survey(predicted_ms={of_24: {"chain": 1.0}}))
+    made = tune(cells=[of_24], predicted_ms={of_24: {"chain": 1.0}})
     left_out = [each["reason"] for each in tune.campaign.failures]
     assert made.jobs_left == 0 and len(left_out) == (said is not None) and (said or "") in "".join(left_out)
     assert {(row.candidate, row.root) for row in rows().values()} == {("native", 0), ("native" if said else "chain", 0)}
@@ -152,19 +153,20 @@ def test_in_a_lab(lab_possible, tmp_path):
     mpi = next((each for each in found_mpis() if each.name == "openmpi-5" and each.built), None)
     if mpi is None:
         pytest.skip("openmpi-5 is not built: make build")
-    path, cell = tmp_path / "profile.db", Cell("broadcast", 24, 0)
-    asked = wanted(mpi=mpi, cells=[cell], jobs=1, factor=1.3)
+    cell = Cell("broadcast", 24, 0)
     network = HostNetwork.from_sites(["A", "B", "C", "D"], [[0 if a == b else 60 for b in range(4)]
                                                            for a in range(4)])
+    tuned = Tuning(mpi, {}, [cell], ["warm"], 1, 1.3, tmp_path / "profile.db", 0.0)
     with campaign_in(Place([mpi], 4, network, "plain"), "tune", 4) as campaign:
-        surveyed = tuning.survey(asked, campaign)
-        predicted_ms = surveyed.predicted_ms[cell]
+        tuned.survey(campaign)
+        predicted_ms = tuned.predicted_ms[cell]
         assert predicted_ms["flat"] < 1.01 * min(predicted_ms.values())  # as are many others: one is enough
-        surveyed = replace(surveyed, predicted_ms={cell: {name: predicted_ms[name] for name in ("flat", "native")}})
-        Tuning(asked, surveyed, path, 0.0).run(float("inf"), campaign, random.Random(1))
-    number = profile.find_fabric(path, surveyed.network)
-    measured = profile.read(path)
-    [best] = tuning.fastest(measured, tuning.asked_for(measured, number, asked, surveyed))
+        tuned.predicted_ms = {cell: {name: predicted_ms[name] for name in ("flat", "native")}}
+        tuned.plan()
+        tuned.run(float("inf"), campaign, random.Random(1))
+    number = profile.find_fabric(tuned.path, tuned.network)
+    measured = profile.read(tuned.path)
+    [best] = tuning.fastest(measured, tuned.asked_for(measured, number))
     # 30 ms each way: all at once, or half of them after the other half.
     assert 30_000 <= best["median_us"] < 45_000 < 60_000 <= best["native_us"], best["candidate"]
     assert {(call.ranks, call.most_on_a_host, call.fabric.hosts) for call in measured.calls} == {(4, 1, 4)}

@@ -5,8 +5,8 @@ import json
 import math
 import os
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -17,160 +17,92 @@ from mutirao.lab.control import lab_names
 from mutirao.lab.lab import Lab
 
 Link = tuple[int, int]  # the lower host first
-
-
-@dataclass(frozen=True)
-class Forecast:
-    value: float
-    error: float
-    forecaster: str
-
-
-@dataclass(frozen=True)
-class OwnLink:
-    """One that this agent measures, or the channel over it."""
-
-    channel_up: bool
-    latency: Forecast | None
-    recent_us: Sequence[float]
-
-
-@dataclass(frozen=True)
-class AgentView:
-    segment: str
-    self_host: int
-    host_count: int
-    gone: bool
-    latency_us: Sequence[Sequence[float]]  # infinite: unusable
-    tree: Sequence[Link]
-    version: int
-    time_s: float
-    started_s: float
-    processor_s: float
-    resident_bytes: int
-    series_stopped: str
-    links: Mapping[int, OwnLink]  # by the other host
-    events: Sequence[tuple[float, str]]  # newest last
-    sensors: Sequence[tuple[str, float]]
-    counters: Mapping[str, int]
-    names: Sequence[str]  # of the hosts; empty: they are not known
-
-    def name(self, host: int) -> str:
-        return self.names[host] if self.names else str(host)
-
-    def link_us(self, link: Link) -> float:
-        return self.latency_us[link[0]][link[1]]
-
-    def own(self, link: Link) -> OwnLink | None:
-        if self.self_host not in link:
-            return None
-        return self.links.get(link[0] if link[1] == self.self_host else link[1])
-
-    def all_links(self) -> list[Link]:
-        return [(low, high) for low in range(self.host_count)
-                for high in range(low + 1, self.host_count)]
-
-    def counted(self, *prefixes: str) -> int:
-        """The sum of all counters whose names begin so."""
-        return sum(count for name, count in self.counters.items() if name.startswith(prefixes))
-
-
-def read_view(dump: Mapping[str, Any], names: Sequence[str] = ()) -> AgentView:
-    try:
-        network, status = dump["network"], dump["status"] or _NOTHING_YET
-        if network is None:
-            raise Failure(f"{dump['name']}: its agent has ended while it wrote")
-        return AgentView(
-            dump["name"], dump["self"], dump["host_count"], not dump["alive"],
-            [[_number(value) for value in row] for row in network["latency_us"]],
-            sorted((min(edge), max(edge)) for edge in network["tree"]), network["version"],
-            status["time_s"], status["started_s"], status["processor_s"],
-            status["resident_bytes"], status["series_stopped"],
-            {link["host"]: OwnLink(link["channel_up"], _forecast(link["latency_us"]),
-                                   tuple(map(_number, link["recent_us"]))) for link in status["links"]},
-            [(event["time_s"], event["text"]) for event in status["events"]],
-            [(each["name"], each["value"]) for each in status["sensors"]], status["counters"],
-            names if len(names) == dump["host_count"] else ())
-    except (KeyError, TypeError, ValueError) as error:
-        raise Failure(f"that is not what an agent of this version tells"
-                      f" ({type(error).__name__}: {error})") from None
-
+Dump = Mapping[str, Any]
 
 # Before its first second is over an agent has told nothing of itself.
 _NOTHING_YET = {"time_s": 0.0, "started_s": 0.0, "processor_s": 0.0, "resident_bytes": 0,
                 "series_stopped": "", "links": (), "events": (), "sensors": (), "counters": {}}
-
-
-def _number(value: float | None) -> float:
-    """JSON knows no infinity."""
-    return math.inf if value is None else float(value)
-
-
-def _forecast(values: Mapping[str, Any] | None) -> Forecast | None:
-    return values and Forecast(values["value"], values["error"], values["forecaster"])
-
-
 _SECONDS_TO_ANSWER = 10
 
 
-@dataclass(frozen=True)
-class _Host:
-    """One that agents may run on: of a lab, or this one."""
+class View:
+    def __init__(self, dump: Dump):
+        self.dump = dump
+        self.network, self.status = dump["network"], dump["status"] or _NOTHING_YET
+        if self.network is None:
+            raise Failure(f"{dump['name']}: its agent has ended while it wrote")
+        self.host_count: int = dump["host_count"]
+        self.tree: list[Link] = sorted((min(edge), max(edge)) for edge in self.network["tree"])
+        self._names: Sequence[str] = dump.get("names") or ()
 
-    lab: Lab | None = None
-    name: str = ""
+    def name(self, host: int) -> str:
+        return self._names[host] if len(self._names) == self.host_count else str(host)
 
-    def ask(self, *words: str) -> Any:
-        command = [str(built(PROGRAM)), *words, "--json"]
-        environment = dict(os.environ)
-        if self.lab:
-            command, environment = self.lab.command(self.name, command), environment | self.lab.environment()
-        try:
-            return json.loads(ask(PROGRAM, command, env=environment, timeout=_SECONDS_TO_ANSWER))
-        except subprocess.TimeoutExpired:
-            raise Failure("the agent's memory cannot be read") from None
+    def link_us(self, link: Link) -> float:
+        """Infinite: unusable."""
+        latency_us = self.network["latency_us"][link[0]][link[1]]
+        return math.inf if latency_us is None else latency_us
 
-    def agents(self) -> list[str]:
-        return [each["name"] for each in self.ask("list") if each["alive"]]
+    def own(self, link: Link) -> Dump | None:
+        """What this agent has measured of it, if it is one of its own."""
+        own = self.dump["self"]
+        return next((each for each in self.status["links"] if tuple(sorted((own, each["host"]))) == link), None)
 
+    def links_within_reach(self) -> list[Link]:
+        """A host that nobody reaches is named once, not by each of its links."""
+        inside = sorted({host for link in self.tree for host in link})
+        return list(combinations(inside or range(self.host_count), 2))
 
-@dataclass(frozen=True)
-class SeenAgent:
-    name: str
-    host: _Host
-
-    def dump(self) -> dict:
-        return self.host.ask("dump", self.name)
-
-    def view(self) -> AgentView:
-        dump = self.dump()
-        names = _names_in_host_file(dump.get("pid", 0))
-        if not names and self.host.lab:  # the ranks of a job are placed on its hosts in their order
-            names = self.host.lab.network.hosts[:dump.get("host_count", 0)]
-        return read_view(dump, names)
+    def counted(self, *prefixes: str) -> int:
+        """The sum of all counters whose names begin so."""
+        return sum(count for name, count in self.status["counters"].items() if name.startswith(prefixes))
 
 
-def find_agent(name: str | None) -> SeenAgent:
-    """The named one, or the only one here; where none is here, the first one of a lab."""
-    here = _Host()
-    names = here.agents()
+def find_agent(name: str | None) -> Callable[[], Dump]:
+    """What the named agent tells, or the only one here; where none is here, the first one of a lab."""
+    names = _agents(None, "")
     if name in names or (name is None and len(names) == 1):
-        return SeenAgent(name or names[0], here)
+        return lambda: _dump(name or names[0])
     if name is None and names:
         raise UsageError(f"several agents, name one: {', '.join(names)}")
-    for host in _lab_hosts():
-        for found in host.agents():
+    for lab, host in _lab_hosts():
+        for found in _agents(lab, host):
             if name in (None, found):
-                return SeenAgent(found, host)
+                return lambda: _dump(found, lab, host)
     if name is None:
         raise Failure("no agent runs on this host, nor in a lab: start a program with mutirao, or mutirao agent start")
-    return SeenAgent(name, here)  # whose agent says why it cannot be asked
+    return lambda: _dump(name)  # which says why it cannot be asked
 
 
-def _lab_hosts() -> Iterator[_Host]:
+def _lab_hosts() -> Iterator[tuple[Lab, str]]:
     for name in lab_names():
         lab = Lab.attach(name)
-        yield from (_Host(lab, host.name) for host in lab.hosts)
+        yield from ((lab, host.name) for host in lab.hosts)
+
+
+def _ask(lab: Lab | None, host: str, *words: str) -> Any:
+    """On a host of a lab, or on this one."""
+    command = [str(built(PROGRAM)), *words, "--json"]
+    environment = dict(os.environ)
+    if lab:
+        command, environment = lab.command(host, command), environment | lab.environment()
+    try:
+        return json.loads(ask(PROGRAM, command, env=environment, timeout=_SECONDS_TO_ANSWER))
+    except subprocess.TimeoutExpired:
+        raise Failure("the agent's memory cannot be read") from None
+
+
+def _agents(lab: Lab | None, host: str) -> list[str]:
+    return [each["name"] for each in _ask(lab, host, "list") if each["alive"]]
+
+
+def _dump(name: str, lab: Lab | None = None, host: str = "") -> Dump:
+    """With the names of hosts where they are known."""
+    dump = _ask(lab, host, "dump", name)
+    names = _names_in_host_file(dump.get("pid", 0))
+    if not names and lab:  # the ranks of a job are placed on its hosts in their order
+        names = lab.network.hosts[:dump.get("host_count", 0)]
+    return {**dump, "names": names}
 
 
 def _names_in_host_file(pid: int) -> list[str]:

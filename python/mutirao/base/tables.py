@@ -11,10 +11,11 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import starmap
 from typing import Any, NamedTuple
 
 BOUND, BEST = "31", "1;32"  # red, and bold green
-_BOLD, _FAINT = "1", "2"
+BOLD, FAINT = "1", "2"
 _GAP = 2
 _LEAST_PROSE = 20  # a last column that is wider may be wrapped to this
 _NUMBER = re.compile(r"[-+]?\d|-$")
@@ -42,9 +43,10 @@ def text_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str
     """`styles` by the number of the row."""
     cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf
-    parts = ["\n".join(_lines(names, part, width, styles)) for names, part in fitted(columns, cells, width)]
+    parts = ["\n".join(starmap(styled, table_lines(names, part, styles, width)))
+             for names, part in fitted(columns, cells, width)]
     body = "\n\n".join(parts) if parts else "\n".join(_paragraphs(columns, cells, width))
-    return "\n".join([*(styled(line, _BOLD) for line in title.splitlines()), body])
+    return "\n".join([*(styled(line, BOLD) for line in title.splitlines()), body])
 
 
 def fitted(columns: Sequence[str], cells: Cells, width: float) -> list[tuple[Sequence[str], Cells]]:
@@ -65,7 +67,9 @@ def fitted(columns: Sequence[str], cells: Cells, width: float) -> list[tuple[Seq
             for group in groups]
 
 
-def _lines(columns: Sequence[str], cells: Cells, width: float, styles: Mapping[int, str]) -> Iterator[str]:
+def table_lines(columns: Sequence[str], cells: Cells, styles: Mapping[int, str],
+                width: float = math.inf) -> Iterator[tuple[str, str]]:
+    """Each with its style."""
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
     aligned = [str.rjust if number and _holds_numbers([row[number] for row in cells]) else str.ljust
                for number in range(len(columns))]
@@ -77,7 +81,7 @@ def _lines(columns: Sequence[str], cells: Cells, width: float, styles: Mapping[i
         line = (" " * _GAP).join(align(cell, size) for align, cell, size in
                                  zip(aligned, [*row[:-1], last[0]], widths, strict=True))
         for text in (line, *(" " * before + more for more in last[1:])):
-            yield styled(text.rstrip(), _FAINT if number < 0 else styles.get(number, ""))
+            yield text.rstrip(), FAINT if number < 0 else styles.get(number, "")
 
 
 def _holds_numbers(cells: Sequence[str]) -> bool:

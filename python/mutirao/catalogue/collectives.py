@@ -60,17 +60,14 @@ class Collective:
         way = "to" if self.bound is _to_root else "from"
         return f" {way} {'any rank' if root < 0 else f'rank {root}'}"
 
-    def call(self, length_bytes: int | None, root: int) -> str:
-        """'24 B from rank 3', '24 B a rank'; nothing of a barrier. None: whatever each rank has."""
-        if not self.has_length:
-            return ""
-        length = "any length" if length_bytes is None else size(length_bytes)
-        return f"{length}{' a rank' if self.in_blocks else ''}{self.whose(root)}"
-
     def calls(self, length_bytes: int | None, root: int, count: int = 1) -> str:
-        """'broadcast of 24 B from rank 3', '3 barriers'."""
+        """'broadcast of 24 B from rank 3', '3 barriers', 'gather of 24 B a rank to any rank'. None: whatever each rank
+        has."""
         what = self.name if count == 1 else f"{count} {self.name}s"
-        return " of ".join(filter(None, (what, self.call(length_bytes, root))))
+        if not self.has_length:
+            return what
+        length = "any length" if length_bytes is None else size(length_bytes)
+        return f"{what} of {length}{' a rank' if self.in_blocks else ''}{self.whose(root)}"
 
 
 COLLECTIVES = {row.name: row for row in (

@@ -64,8 +64,7 @@ def table(prediction: dict) -> str:
             styles[len(cells)] = BEST
         cells.append((row["name"], "none" if row["predicted_ms"] is None else ms(row["predicted_ms"]),
                       ratio(row["to_bound"]), "" if row["name"] == NATIVE else ratio(row["to_native"])))
-    collective = COLLECTIVES[prediction["collective"]]
-    title = collective.call(prediction["length_bytes"], prediction["root"]) or collective.name
+    title = COLLECTIVES[prediction["collective"]].calls(prediction["length_bytes"], prediction["root"])
     lines = [text_table(_COLUMNS, cells, f"{title}, predicted", styles),
              f"chosen: {prediction['chosen']}, {prediction['reason']}"]
     if prediction["best"] and prediction["bound_ms"]:

@@ -17,13 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.paths import BUILD
 from mutirao.base.progress import Steps, steps
 from mutirao.base.units import counted, spoken
 from mutirao.lab.lab import Lab, bring_up, verify_run
 from mutirao.lab.network import HostNetwork, host_of_each
 from mutirao.measure.circumstances import Circumstances
-from mutirao_studies.account import LeftOut, check_known, run_program, told
+from mutirao_studies.account import LeftOut, check_known
 from mutirao_studies.paper_002 import paper_002
 from mutirao_studies.paper_002.transports import Runner, Task, Transport, known_transports, run_task
 
@@ -32,7 +31,6 @@ ITERATIONS = 1000
 REPEAT = 3
 _MOST_SECONDS_OF_A_RUN = 60.0
 _QUICK_WORKERS, _QUICK_SIDES = (4, 16), (10, 100)
-_OVERHEAD_OF, _QUICK_OVERHEAD_OF = ((1, 10), (4, 10), (4, 100)), ((1, 10),)  # workers, side
 # How MPI launchers say that a process was killed.
 _KILLED = re.compile(r"(?:PID|process|Killed).{0,80}?signal 9(?: \(Killed\)|\))?")
 _COLOURS = [tuple(round(127.5 * (1 - math.cos(math.tau * (step / 64 + shift))))
@@ -82,7 +80,6 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
         study = _Study(plan, folder, stack.enter_context(bring_up(network)) if network else None)
         study.make_ready(wanted, stack)
         study.measure()
-        overhead = _socket_overhead(_QUICK_OVERHEAD_OF if quick else _OVERHEAD_OF)
     complete = [each for each in study.found if len(each.runs) == len(plan.cells)]
     study.left_out.check(complete)
     points = points_of_pgm(study.image)
@@ -90,8 +87,7 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
             "network": network and network.name, "hosts": network.host_count if network else 1,
             "transports": [_to_dict(each) for each in complete],
             "image": {"sha256": hashlib.sha256(points).hexdigest(),
-                      "png_base64": base64.b64encode(_coloured(plan.points, points)).decode()},
-            "socket_overhead": overhead}
+                      "png_base64": base64.b64encode(_coloured(plan.points, points)).decode()}}
 
 
 def bound_s(network: HostNetwork, task: Task) -> float:
@@ -224,18 +220,6 @@ def _cell(runs: Sequence[dict]) -> dict:
             "launch_s": [round(run["whole_s"] - run["return_s"], 4) for run in runs],
             "computed_s": [round(statistics.mean(run["computed_s"]), 6) for run in runs],
             **{key: runs[0][key] for key in ("message_bytes", "messages", "bytes")}}
-
-
-def _socket_overhead(cells: Sequence[tuple[int, int]]) -> list[dict]:
-    """Of the study's own code over a bare loop of read() and write()."""
-    rows = []
-    for workers, side in cells:
-        finished = run_program([str(BUILD / "bin" / "mandelbrot-socket-overhead"), "--workers",
-                                str(workers), "--side", str(side)], {}, _MOST_SECONDS_OF_A_RUN)
-        said = told(finished, "the measurement of the sockets' overhead", "{")
-        pairs = zip(said["transport_us"], said["bare_us"], strict=True)
-        rows.append({**said, "ratio": statistics.median(ours / bare for ours, bare in pairs)})
-    return rows
 
 
 # --- the image: one byte a point, and PNG with a palette, so that any browser shows it ---------------------

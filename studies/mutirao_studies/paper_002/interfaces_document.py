@@ -9,7 +9,7 @@ from mutirao.base.units import counted
 from mutirao.pages.html import soft
 from mutirao_studies.account import command_of
 from mutirao_studies.chart import Bar, Group, bar_chart, bar_of
-from mutirao_studies.document import Document, Lines, Section, Statements, beside_paper
+from mutirao_studies.document import Document, Section, Statements, beside_paper
 from mutirao_studies.paper_002.interfaces_statements import verdicts
 from mutirao_studies.paper_002.paper_002 import (
     ACROSS_A_LAB,
@@ -38,7 +38,7 @@ def document(result: dict) -> Document:
             "<p>Checked with medians of return times; MPI is LAM/MPI as in the paper, where it is there.</p>",
             Statements(("statement", "holds here", "measured"),
                        [(f"{each.source}: {each.statement}", each.holds, each.here) for each in verdicts(result)])]),
-        Section("Beside the return time", [*_tables(result), Lines(_overhead_lines(result))]),
+        Section("Beside the return time", _tables(result)),
         _image(result["image"], plan["points"]),
         beside_paper(CITATION, [ACROSS_A_LAB if result["network"] else ON_THIS_MACHINE, *DIFFERENCES])],
         _tiles(result),
@@ -63,8 +63,7 @@ def _commands(result: dict) -> str:
     elsewhere = [f"--lab {result['network']}"] if result["network"] else []
     return "\n".join(["scripts/setup.sh --studies", command_of(result, *elsewhere),
                       f"./mutirao study {result['study']} --only sockets,pvm",
-                      "build/bin/mandelbrot-sockets --workers 4 --side 25 --image image.pgm",
-                      "build/bin/mandelbrot-socket-overhead --workers 4 --side 10"])
+                      "build/bin/mandelbrot-sockets --workers 4 --side 25 --image image.pgm"])
 
 
 def _tiles(result: dict) -> list[tuple[str, str, str]]:
@@ -167,14 +166,6 @@ def _killed(killed: dict) -> tuple[str, str]:
     if killed["goes_on"]:
         return f"{killed['noticed_ms']:.1f}", "another took its task; same image"
     return "", f"the job ended with {killed['exit_code']}"
-
-
-def _overhead_lines(result: dict) -> list[str]:
-    """Of the study's own code on sockets."""
-    return [f"Sockets: an exchange of {row['message_bytes']} bytes through the study's code takes"
-            f" {row['ratio']:.3f} times as long as in a bare loop of read and write"
-            f" ({row['workers']} at a time; medians {statistics.median(row['transport_us']):.1f} and"
-            f" {statistics.median(row['bare_us']):.1f} us)" for row in result["socket_overhead"]]
 
 
 def _image(image: dict, points: int) -> Section:

@@ -4,7 +4,6 @@ import argparse
 from pathlib import Path
 
 from mutirao.agent import agent
-from mutirao.agent.seen import read_view
 from mutirao.base.output import print_json, tell
 from mutirao.cli.commands.top import once
 
@@ -70,7 +69,7 @@ def status(arguments) -> int:
     if arguments.json:
         print_json(found)
     elif found["alive"]:
-        print(f"pid {found['pid']}\n{once(read_view(found))}")
+        print(f"pid {found['pid']}\n{once(found)}")
     else:
         print("no agent is running")
     return 0 if found["alive"] else 1

@@ -28,7 +28,6 @@ from mutirao.measure.words import (
     rank_count,
     roots_of,
 )
-from mutirao.run.mpis import Mpi
 from mutirao.run.user_settings import add_settings, gather_settings
 
 _MOST_PAUSE_S = 1000
@@ -119,10 +118,10 @@ def _run_side_by_side(arguments, collective: Collective) -> int:
         measurements = [done for each in contenders if (done := campaign.measure(each, workload))]
     if not measurements:
         raise Failure("nothing could be measured")
-    bench = Bench(workload, measurements)
+    measured = _compared(measurements)
     return campaign.tell(arguments.json, {
         "collective": collective.name, **place.to_dict(), "repeat": workload.repeat, "pause_ms": workload.pause_ms,
-        "measurements": bench.measured, "failed": campaign.failures}, bench.text())
+        "measurements": measured, "failed": campaign.failures}, _text(collective, measured))
 
 
 def _run_predicted(arguments, collectives: Sequence[Collective]) -> int:
@@ -149,50 +148,43 @@ def _run_predicted(arguments, collectives: Sequence[Collective]) -> int:
     return 0
 
 
-class Bench:
-    """All that was measured, as JSON has it, and in groups of one MPI, length and root."""
+def _compared(measurements: Sequence[Measurement]) -> list[dict]:
+    """All that was measured, as JSON has it: each point beside the native one and the prediction of the same MPI."""
+    named = {(each.contender.mpi, each.contender.name): each for each in measurements}
 
-    def __init__(self, workload: Workload, measurements: Sequence[Measurement]):
-        self.workload = workload
-        self.of_contender = {(each.contender.mpi, each.contender.name): each for each in measurements}
-        self.measured = [{**each.to_dict(), "points": [{**point.to_dict(), **self._judged(each, point)}
-                                                       for point in each.points]} for each in measurements]
-        self.groups = {(mpi, length, root): self._rows(mpi, length, root)
-                       for mpi in dict.fromkeys(each.contender.mpi for each in measurements)
-                       for length in workload.lengths_bytes for root in workload.roots}
+    def beside(each: Measurement, point: Point) -> dict:
+        native, own = (named.get((each.contender.mpi, name)) for name in (NATIVE, OWN_CHOICE))
+        return {**point.to_dict(), **_judged(each, point, native, own)}
 
-    def _judged(self, measurement: Measurement, point: Point) -> dict:
-        """A point beside the native one and the prediction of the same MPI."""
-        contender, call = measurement.contender, (point.length_bytes, point.root)
-        ran = measurement.chosen(*call)
-        native, own = (self.of_contender.get((contender.mpi, name)) for name in (NATIVE, OWN_CHOICE))
-        # Predictions are made where there is something to choose, and for one call at a time.
-        predicted = own.predicted_ms(*call) if own and point.consecutive == 1 else {}
-        predicted_ms = predicted.get(NATIVE if contender.native else ran)
-        compared = native and not _ran_natively(contender.name, ran)  # else that would be noise
-        return {"ran": ran, "predicted_ms": predicted_ms,
-                "to_native": point.median_ms / native.point(*call).median_ms if compared else None,
-                "error": None if predicted_ms is None else predicted_ms / point.median_ms - 1}
+    return [{**each.to_dict(), "points": [beside(each, point) for point in each.points]} for each in measurements]
 
-    def _rows(self, mpi: Mpi, length: int, root: int) -> list[dict]:
-        return [{"name": each["name"], **point} for each in self.measured if each["mpi"] == mpi.name
-                for point in each["points"] if (point["length_bytes"], point["root"]) == (length, root)]
 
-    def _title(self, length: int, root: int) -> str:
-        collective = COLLECTIVES[next(iter(self.of_contender.values())).contender.collective]
-        count = self.workload.consecutive[0]
-        if count > 1 or not collective.has_length:
-            return collective.calls(length, root, count)
-        return collective.call(length, root)
+def _judged(measurement: Measurement, point: Point, native: Measurement | None, own: Measurement | None) -> dict:
+    contender, call = measurement.contender, (point.length_bytes, point.root)
+    ran = measurement.chosen(*call)
+    # Predictions are made where there is something to choose, and for one call at a time.
+    predicted = own.predicted_ms(*call) if own and point.consecutive == 1 else {}
+    predicted_ms = predicted.get(NATIVE if contender.native else ran)
+    compared = native and not _ran_natively(contender.name, ran)  # else that would be noise
+    return {"ran": ran, "predicted_ms": predicted_ms,
+            "to_native": point.median_ms / native.point(*call).median_ms if compared else None,
+            "error": None if predicted_ms is None else predicted_ms / point.median_ms - 1}
 
-    def text(self) -> str:
-        several_mpis = len({mpi for mpi, _, _ in self.groups}) > 1
-        parts = [_table(rows, self._title(length, root) + (f", {mpi.title}" if several_mpis else ""))
-                 for (mpi, length, root), rows in self.groups.items()]
-        if errors := [abs(row["error"]) for rows in self.groups.values() for row in rows if row["error"] is not None]:
-            parts.append(f"Median error of prediction: {statistics.median(errors):.1%}"
-                         f" ({counted(len(errors), 'prediction')}).")
-        return "\n\n".join(parts)
+
+def _text(collective: Collective, measured: Sequence[dict]) -> str:
+    """A table for each kind of call on each MPI."""
+    several_mpis = len({each["mpi"] for each in measured}) > 1
+    tables: dict[str, list[dict]] = {}
+    for each in measured:
+        for point in each["points"]:
+            title = collective.calls(point["length_bytes"], point["root"], point["consecutive"])
+            tables.setdefault(title + (f", {each['mpi_title']}" if several_mpis else ""), []).append(
+                {"name": each["name"], **point})
+    parts = [_table(rows, title) for title, rows in tables.items()]
+    if errors := [abs(row["error"]) for rows in tables.values() for row in rows if row["error"] is not None]:
+        parts.append(f"Median error of prediction: {statistics.median(errors):.1%}"
+                     f" ({counted(len(errors), 'prediction')}).")
+    return "\n\n".join(parts)
 
 
 _COLUMNS = ("in ms", "median", "spread", "x bound", "x native", "predicted", "error")

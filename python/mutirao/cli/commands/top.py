@@ -10,51 +10,44 @@ import sys
 import termios
 import time
 import tty
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import starmap
 from pathlib import Path
 
-from mutirao.agent.seen import AgentView, Link, SeenAgent, find_agent, read_view
+from mutirao.agent.seen import Dump, Link, View, find_agent
 from mutirao.base.errors import Failure, UsageError, check_range
 from mutirao.base.output import print_json
-from mutirao.base.tables import styled
+from mutirao.base.tables import BOLD, BOUND, FAINT, styled, table_lines
 from mutirao.base.units import duration, memory, spoken
 from mutirao.base.user_files import read_json
 from mutirao.catalogue.tree_text import draw_tree
 
-BOLD, FAINT, BAD, CHANGED, TREE = "1", "2", "31", "33", "32"
+BAD, CHANGED, TREE = BOUND, "33", "32"
 SORTS = ("change", "tree", "latency", "error")
 _SPARKS = "▁▂▃▄▅▆▇█"
 _MOST_SPARKS = 24
-_WITH_NAMES = 92  # and with names of forecasters from here on
-_LEAST_TITLE, _MOST_TITLE = 9, 33  # of the columns for the hosts of a link
-_WIDE = 120  # from here on the tree stands beside the links
+_MOST_TITLE = 33  # of a link, by its hosts' names
+# What a narrow window cuts off comes last.
+_COLUMNS = ("link", "", "now", "change", "forecast", "error", "recent", "forecaster")
+_OF_ANOTHER_VERSION = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 _TICK_S = 0.2  # so soon it is seen that the window has another size
 
+Line = tuple[str, str]  # with its style
 
 # --- a frame: a pure function of what the agent told, what it told before, and the size of the window ----
-
-
-@dataclass(frozen=True)
-class Piece:
-    text: str
-    style: str = ""
-
-
-Line = list[Piece]
 
 
 @dataclass
 class Past:
     """What earlier frames showed: for rates, and for what changed since."""
 
-    before: AgentView | None = None
-    first: AgentView | None = None
+    before: View | None = None
+    first: View | None = None
 
-    def add(self, view: AgentView) -> None:
-        if self.first is None or self.first.started_s != view.started_s:
+    def add(self, view: View) -> None:
+        if self.first is None or self.first.status["started_s"] != view.status["started_s"]:
             self.first = view
         self.before = view
 
@@ -70,89 +63,66 @@ class Shown:
     paused: bool = False
 
 
-def frame(view: AgentView, past: Past, shown: Shown) -> list[Line]:
-    """As many lines as there are rows, none longer than the window is wide."""
-    head = [*_head(view, past), []]
+def frame(dump: Dump, past: Past, shown: Shown) -> list[Line]:
+    """As many lines as there are rows, none longer than the window is wide. Failure where the agent is of another
+    version."""
+    try:
+        lines = _frame(View(dump), past, shown)
+    except _OF_ANOTHER_VERSION as error:
+        raise Failure(f"that is not what an agent of this version tells ({type(error).__name__}: {error})") from None
+    # What could move the cursor is replaced.
+    return [("".join(letter if letter.isprintable() else "?" for letter in text[:shown.columns]), style)
+            for text, style in lines]
+
+
+def _frame(view: View, past: Past, shown: Shown) -> list[Line]:
+    """Of what has no room the tree may keep a third, and the events a quarter."""
+    head, tree, links = list(_head(view, past)), list(_tree(view)), _links(view, past, shown.sort)
     keys = f"q quit   s sort: {shown.sort} first   space {'go on' if shown.paused else 'pause'}"
-    foot = [[Piece(keys, FAINT)]] if shown.keys else []
+    foot = [(keys, FAINT)] if shown.keys else []
     left = max(0, shown.rows - len(head) - len(foot))
-    tree = _tree(view)
-    beside_tree = shown.columns >= _WIDE
-    wanted = len(_within_reach(view)) + 1
-    wanted = max(wanted, len(tree) + 1) if beside_tree else wanted + len(tree) + 2
-    events = min(len(view.events) + 2, max(3, left // 4, left - wanted))
-    if beside_tree:
-        right = [[Piece("spanning tree", BOLD)], *tree][:left - events]
-        width = shown.columns - max(map(_width, right), default=0)
-        links = _links(view, past, Shown(width - 2, left - events, shown.sort))
-        body = beside(links, right, width)
-    else:
-        trees = min(len(tree) + 2, (left - events) // 2)
-        body = _links(view, past, Shown(shown.columns, left - events - trees, shown.sort))
-        body += [[], [Piece("spanning tree", BOLD)], *tree][:max(0, trees)]
-    body += _events(view, events)
-    return [cut(line, shown.columns) for line in [*head, *body[:left], *foot]]
+    tree = tree[:max(left // 3, left - len(links) - len(view.status["events"]) - 2)]
+    events = list(_events(view))[:max(left // 4, left - len(links) - len(tree))]
+    body = [*links[:max(0, left - len(tree) - len(events))], *tree, *events]
+    return [*head, *body[:left], *foot]
 
 
-def beside(left: Sequence[Line], right: Sequence[Line], width: int) -> list[Line]:
-    both = [(cut(line, width - 2), other) for line, other in zip_longest(left, right, fillvalue=[])]
-    return [[*line, Piece(" " * (width - _width(line))), *other] for line, other in both]
+def _head(view: View, past: Past) -> Iterator[Line]:
+    status = view.status
+    up = spoken(status["time_s"] - status["started_s"])
+    tree = f"tree version {view.network['version']}" if view.tree else "no tree yet"
+    clock = time.strftime("%H:%M:%S", time.localtime(status["time_s"]))
+    yield (f"mutirao  {clock}  host {view.name(view.dump['self'])} of {view.host_count}, up {up}, {tree}"
+           f"  {view.dump['name']}"), BOLD
+    if not view.dump["alive"]:
+        yield "the agent has ended", BAD
+    yield _costs(view, past.before), ""
+    channels = sum(link["channel_up"] for link in status["links"])
+    yield (f"channels: {channels} of {view.host_count - 1} up; probes: {view.counted('probes_sent')} sent,"
+           f" {view.counted('probes_late')} late"), ""
+    yield f"frames: {view.counted('frames_accepted')} accepted, {view.counted('rejected_')} rejected", ""
+    if status["series_stopped"]:
+        yield f"the series has stopped: {status['series_stopped']}", BAD
+    if status["sensors"]:
+        yield "this host: " + ", ".join(_sensor(each["name"], each["value"]) for each in status["sensors"]), ""
+    yield "", ""
 
 
-def cut(line: Line, columns: int) -> Line:
-    """What does not fit is left out; what could move the cursor is replaced."""
-    pieces, left = [], columns
-    for piece in line:
-        text = "".join(letter if letter.isprintable() else "?" for letter in piece.text[:left])
-        pieces.append(Piece(text, piece.style))
-        left -= len(text)
-    return pieces
-
-
-def _width(line: Line) -> int:
-    return sum(len(piece.text) for piece in line)
-
-
-def _head(view: AgentView, past: Past) -> Iterator[Line]:
-    up = view.time_s - view.started_s
-    tree = f"tree version {view.version}" if view.tree else "no tree yet"
-    clock = time.strftime("%H:%M:%S", time.localtime(view.time_s))
-    line = [Piece("mutirao  ", BOLD), Piece(f"{clock}  host {view.name(view.self_host)} of"
-                                                f" {view.host_count}, up {spoken(up)}, {tree}"
-                                                f"  {view.segment}")]
-    if view.gone:
-        line.append(Piece("  the agent has ended", BAD))
-    yield line
-    yield [Piece(_costs(view, past))]
-    up = sum(link.channel_up for link in view.links.values())
-    yield [Piece(f"channels: {up} of {view.host_count - 1} up; probes: {view.counted('probes_sent')}"
-                 f" sent, {view.counted('probes_late')} late")]
-    yield [Piece(f"frames: {view.counted('frames_accepted')} accepted,"
-                 f" {view.counted('rejected_')} rejected")]
-    if view.series_stopped:
-        yield [Piece(f"the series has stopped: {view.series_stopped}", BAD)]
-    if view.sensors:
-        yield [Piece("this host: " + ", ".join(_sensor(*each) for each in view.sensors))]
-
-
-def _costs(view: AgentView, past: Past) -> str:
+def _costs(view: View, before: View | None) -> str:
     """Since the frame before; in the first one since the agent began."""
-    seconds, processor_s = view.time_s - view.started_s, view.processor_s
-    sent, received = (view.counted(*_bytes(way)) for way in ("sent", "received"))
-    before = past.before
-    if before and before.started_s == view.started_s and before.time_s < view.time_s:
-        seconds, processor_s = view.time_s - before.time_s, processor_s - before.processor_s
-        sent -= before.counted(*_bytes("sent"))
-        received -= before.counted(*_bytes("received"))
+    def told(of: View) -> list[float]:
+        return [of.status["time_s"], of.status["processor_s"],
+                *(of.counted(f"udp_bytes_{way}", f"tcp_bytes_{way}") for way in ("sent", "received"))]
+
+    started_s = view.status["started_s"]
+    follows = before and before.status["started_s"] == started_s and before.status["time_s"] < view.status["time_s"]
+    since = told(before) if follows else [started_s, 0, 0, 0]
+    seconds, processor_s, sent, received = (now - then for now, then in zip(told(view), since, strict=True))
+    resident = memory(view.status["resident_bytes"])
     if seconds <= 0:
-        return f"agent: {memory(view.resident_bytes)}"
-    return (f"agent: {processor_s / seconds:.2%} of a core, {memory(view.resident_bytes)},"
-            f" {sent * 8 / seconds / 1000:.1f} kbit/s sent,"
+        return f"agent: {resident}"
+    return (f"agent: {processor_s / seconds:.2%} of a core, {resident}, {sent * 8 / seconds / 1000:.1f} kbit/s sent,"
             f" {received * 8 / seconds / 1000:.1f} received")
-
-
-def _bytes(way: str) -> tuple[str, str]:
-    return f"udp_bytes_{way}", f"tcp_bytes_{way}"
 
 
 def _sensor(name: str, value: float) -> str:
@@ -165,111 +135,79 @@ def _sensor(name: str, value: float) -> str:
     return f"{name} {value:.3g}"
 
 
-def change_of(view: AgentView, past: Past, link: Link) -> float | None:
+def change_of(view: View, first: View | None, link: Link) -> float:
     """Relative to the first frame, in percent; infinite where a link stopped or began to carry."""
-    if past.first is None or past.first.host_count != view.host_count:
-        return None
-    first, now = past.first.link_us(link), view.link_us(link)
-    if first == now:
+    if first is None or first.host_count != view.host_count:
         return 0.0
-    return math.inf if math.inf in (first, now) or first == 0 else 100 * (now / first - 1)
+    before, now = first.link_us(link), view.link_us(link)
+    if before == now:
+        return 0.0
+    return math.inf if math.inf in (before, now) or before == 0 else 100 * (now / before - 1)
 
 
-def ranked(view: AgentView, past: Past, sort: str) -> list[Link]:
+def ranked(view: View, past: Past, sort: str) -> list[Link]:
     """The most interesting first; ties by what else is interesting."""
-    tree = set(view.tree)
-
     def error(link: Link) -> float:
         own = view.own(link)
-        return own.latency.error if own and own.latency else -1.0
+        return own["latency_us"]["error"] if own and own["latency_us"] else -1.0
 
-    keys = {"tree": lambda link: link in tree, "latency": view.link_us, "error": error,
-            "change": lambda link: abs(change_of(view, past, link) or 0.0)}
+    keys = {"tree": lambda link: link in view.tree, "latency": view.link_us, "error": error,
+            "change": lambda link: abs(change_of(view, past.first, link))}
     order = [sort, *(name for name in ("tree", "change", "latency") if name != sort)]
-    return sorted(_within_reach(view), key=lambda link: (*(-keys[name](link) for name in order),
-                                                         link))
+    return sorted(view.links_within_reach(), key=lambda link: (*(-keys[name](link) for name in order), link))
 
 
-def _within_reach(view: AgentView) -> list[Link]:
-    """A host that nobody reaches is named once, not by each of its links."""
-    inside = {host for link in view.tree for host in link}
-    links = [link for link in view.all_links() if inside.issuperset(link)]
-    return links or view.all_links()
+def _links(view: View, past: Past, sort: str) -> list[Line]:
+    cells, styles = [], {}
+    for number, link in enumerate(ranked(view, past, sort)):
+        change, now_us = change_of(view, past.first, link), view.link_us(link)
+        cells.append(_cells(view, link, change))
+        styles[number] = (BAD if math.isinf(now_us) else CHANGED if change else TREE if link in view.tree else "")
+    return list(table_lines(_COLUMNS, cells, styles))
 
 
-def _links(view: AgentView, past: Past, shown: Shown) -> list[Line]:
-    if shown.rows < 2:
-        return []
-    links = ranked(view, past, shown.sort)[:shown.rows - 1]
-    width = max((len(_title(view, link)) + 2 for link in links), default=0)
-    width = max(_LEAST_TITLE, min(width, _MOST_TITLE))
-    names = shown.columns >= _WITH_NAMES + width - _LEAST_TITLE
-    title = f"{'link':<{width}}{'':<5}{'now':>9} {'change':>8}  {'forecast':>9} {'error':>8}"
-    title += f"  {'forecaster':<22}" if names else ""
-    tree = set(view.tree)
-    return [[Piece(f"{title}  recent", BOLD)],
-            *([Piece(_title(view, link)[:width - 1].ljust(width), TREE if link in tree else ""),
-               *_link(view, past, link, link in tree, names)] for link in links)]
+def _cells(view: View, link: Link, change: float) -> list[str]:
+    now_us, own = view.link_us(link), view.own(link)
+    forecast = own["latency_us"] if own else None
+    told = ([duration(forecast[name]) for name in ("value", "error")] if forecast else ["", ""])
+    # The lower host of a link measures it.
+    by = (forecast["forecaster"] if forecast else
+          "no forecast yet" if link[0] == view.dump["self"] else f"measured by host {view.name(link[0])}")
+    return ["-".join(map(view.name, link))[:_MOST_TITLE], "tree" if link in view.tree else "",
+            "dead" if math.isinf(now_us) else duration(now_us),
+            "" if not change else "changed" if math.isinf(change) else f"{change:+.0f}%", *told,
+            sparkline(own["recent_us"] if own else ()), by]
 
 
-def _title(view: AgentView, link: Link) -> str:
-    return f"{view.name(link[0])}-{view.name(link[1])}"
-
-
-def _link(view: AgentView, past: Past, link: Link, in_tree: bool, names: bool) -> Line:
-    now, change, own = view.link_us(link), change_of(view, past, link), view.own(link)
-    forecast = own.latency if own else None
-    shown_change = "" if not change else "changed" if math.isinf(change) else f"{change:+.0f}%"
-    line = [Piece(("tree" if in_tree else "").ljust(5), TREE),
-            Piece(f"{'dead' if math.isinf(now) else duration(now):>9}", BAD if math.isinf(now)
-                  else ""),
-            Piece(f" {shown_change:>8}", CHANGED)]
-    told = (duration(forecast.value), duration(forecast.error)) if forecast else ("", "")
-    line.append(Piece(f"  {told[0]:>9} {told[1]:>8}"))
-    if names:
-        name = forecast.forecaster if forecast else _measured_by(view, link)
-        line.append(Piece(f"  {name:<22}", "" if forecast else FAINT))
-    line.append(Piece("  " + sparkline(own.recent_us if own else ())))
-    return line
-
-
-def _measured_by(view: AgentView, link: Link) -> str:
-    """The lower host of a link measures it."""
-    return "no forecast yet" if link[0] == view.self_host else f"measured by host {view.name(link[0])}"
-
-
-def sparkline(values: Sequence[float]) -> str:
+def sparkline(values: Sequence[float | None]) -> str:
     """The newest at the right; a cross is a value that never came."""
     values = values[-_MOST_SPARKS:]
-    finite = [value for value in values if math.isfinite(value)]
-    low, high = min(finite, default=0.0), max(finite, default=0.0)
-    wide = max(high - low, high * 0.02)  # so that noise looks calm
-    return "".join("x" if not math.isfinite(value) else
-                   _SPARKS[min(7, int((value - low) / wide * 8))] if wide else _SPARKS[0]
-                   for value in values)
+    known = [value for value in values if value is not None]
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    wide = max(high - low, high * 0.02) or 1  # so that noise looks calm
+    return "".join("x" if value is None else _SPARKS[min(7, int((value - low) / wide * 8))] for value in values)
 
 
-def _tree(view: AgentView) -> list[Line]:
+def _tree(view: View) -> Iterator[Line]:
+    yield "", ""
+    yield "spanning tree", BOLD
     if not view.tree:
-        return [[Piece("none yet", FAINT)]]
-    latency = [[None if math.isinf(value) else value for value in row] for row in view.latency_us]
-    lines = [[Piece(text)] for text in draw_tree(view.tree, latency, lambda host: f"host {view.name(host)}")]
+        yield "none yet", FAINT
+        return
     inside = {host for link in view.tree for host in link}
-    missing = [host for host in range(view.host_count) if host not in inside]
-    if missing:
-        lines.insert(0, [Piece(f"out of reach: {', '.join(map(view.name, missing))}", BAD)])
-    return lines
+    if missing := [view.name(host) for host in range(view.host_count) if host not in inside]:
+        yield f"out of reach: {', '.join(missing)}", BAD
+    for line in draw_tree(view.tree, view.network["latency_us"], lambda host: f"host {view.name(host)}"):
+        yield line, ""
 
 
-def _events(view: AgentView, rows: int) -> list[Line]:
-    if rows < 2:
-        return []
-    lines = [[], [Piece("recent changes", BOLD)]]
-    newest = list(view.events)[::-1][:rows - 2]
-    for when, text in newest:
-        ago = spoken(max(0.0, view.time_s - when))
-        lines.append([Piece(f"{ago + ' ago':>14}  ", FAINT), Piece(text)])
-    return lines
+def _events(view: View) -> Iterator[Line]:
+    """The newest first."""
+    yield "", ""
+    yield "recent changes", BOLD
+    for event in reversed(view.status["events"]):
+        ago = spoken(max(0.0, view.status["time_s"] - event["time_s"]))
+        yield f"{ago + ' ago':>14}  {event['text']}", ""
 
 
 # --- the command --------------------------------------------------------------------------------------
@@ -294,53 +232,44 @@ def run(arguments) -> int:
     check_range("--interval", arguments.interval, 0.1, 3600)
     if arguments.file and arguments.agent:
         raise UsageError("either an agent or --file, not both")
-    source = KeptDump(arguments.file) if arguments.file else find_agent(arguments.agent)
+    look = _at_kept(arguments.file) if arguments.file else find_agent(arguments.agent)
     if arguments.json:
-        print_json(source.dump())
+        print_json(look())
         return 0
-    view = source.view()  # what is wrong with it is said on the ordinary screen
+    text = once(look(), arguments.sort)  # what is wrong with it is said on the ordinary screen
     if not arguments.once and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("top needs a terminal; --once prints one frame without")
     if arguments.once:
-        print(once(view, arguments.sort))
+        print(text)
         return 0
     try:
         with full_screen():
-            watch(source, arguments.sort, arguments.interval)
+            watch(look, arguments.sort, arguments.interval)
     except KeyboardInterrupt:
         pass  # another way to quit
     return 0
 
 
-def once(view: AgentView, sort: str = SORTS[0]) -> str:
-    shown = Shown(*shutil.get_terminal_size((100, 60)), sort, keys=False)
-    return "\n".join(_text(line).rstrip() for line in frame(view, Past(), shown))
+def _at_kept(file: Path) -> Callable[[], Dump]:
+    dump = read_json(file)
+    try:
+        once(dump)
+    except Failure as failure:
+        raise UsageError(f"{file}: {failure}") from None
+    return lambda: dump
 
 
-@dataclass(frozen=True)
-class KeptDump:
-    """In the place of an agent."""
-
-    file: Path
-
-    def dump(self) -> dict:
-        return read_json(self.file)
-
-    def view(self) -> AgentView:
-        try:
-            return read_view(self.dump())
-        except Failure as failure:
-            raise UsageError(f"{self.file}: {failure}") from None
+def once(dump: Dump, sort: str = SORTS[0]) -> str:
+    return _text(frame(dump, Past(), Shown(*shutil.get_terminal_size((100, 60)), sort, keys=False)), "\n")
 
 
-def _text(line: Line) -> str:
-    return "".join(styled(piece.text, piece.style) for piece in line)
+def _text(lines: Sequence[Line], end: str) -> str:
+    return end.join(starmap(styled, lines))
 
 
-def draw(lines: list[Line]) -> None:
+def draw(lines: Sequence[Line]) -> None:
     """Over what was there, so that nothing flickers."""
-    text = "\033[K\r\n".join(map(_text, lines))
-    sys.stdout.write(f"\033[H{text}\033[K\033[J")
+    sys.stdout.write("\033[H" + _text(lines, "\033[K\r\n") + "\033[K\033[J")
     sys.stdout.flush()
 
 
@@ -368,9 +297,9 @@ def full_screen() -> Iterator[None]:
         signal.signal(signal.SIGTSTP, old_suspend)
 
 
-def watch(source: SeenAgent | KeptDump, sort: str, interval_s: float) -> None:
+def watch(look: Callable[[], Dump], sort: str, interval_s: float) -> None:
     past, paused, key, drawn = Past(), False, "", []
-    view = source.view()
+    dump = look()
     next_look = time.monotonic() + interval_s
     while key not in ("q", "Q"):
         if key == "s":
@@ -380,9 +309,9 @@ def watch(source: SeenAgent | KeptDump, sort: str, interval_s: float) -> None:
         if time.monotonic() >= next_look:
             next_look = time.monotonic() + interval_s
             if not paused:
-                past.add(view)
-                view = source.view()
-        lines = frame(view, past, Shown(*shutil.get_terminal_size(), sort, paused=paused))
+                past.add(View(dump))
+                dump = look()
+        lines = frame(dump, past, Shown(*shutil.get_terminal_size(), sort, paused=paused))
         if lines != drawn or key:
             draw(lines)
         drawn = lines

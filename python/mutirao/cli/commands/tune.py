@@ -8,8 +8,9 @@ one time on all ranks; medians with intervals by order statistics, and no mean.
 import random
 import statistics
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError, check_range, unknown
@@ -53,20 +54,6 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    mpi: Mpi
-    settings: Mapping[str, str]
-    cells: Sequence[Cell]
-    buffers: Sequence[str]  # warm, cold
-    jobs: int  # of each candidate
-    factor: float  # candidates that are predicted to take more than so many times the best are left out
-
-    def contender(self, collective: str, candidate: str) -> Contender:
-        # The profile that is tuned must not grow by the same calls a second time.
-        return Contender.named(candidate, self.mpi, {**self.settings, "profile": "off"}, collective)
-
-
-@dataclass(frozen=True)
 class Job:
     """One start of one candidate, for all lengths and roots at which it is worth a try."""
 
@@ -76,54 +63,150 @@ class Job:
     buffers: str
 
 
-@dataclass(frozen=True)
-class Survey:
-    """What must be known before candidates are measured."""
+@dataclass
+class Tuning:
+    """What is asked for, what one job told of the place, and all other jobs, turn by turn, as long as the budget lasts.
+    What a job measured is kept at once, so that whoever is stopped goes on from there."""
 
-    mpi: str  # as the library calls itself
-    ranks: int
-    network: HostNetwork | None  # as it was measured; None: one host
-    predicted_ms: Mapping[Cell, Mapping[str, float]]
-    job_s: float  # that a job takes, whatever it measures
+    mpi: Mpi
+    settings: Mapping[str, str]
+    cells: Sequence[Cell]
+    buffers: Sequence[str]  # warm, cold
+    starts: int  # of each candidate
+    factor: float  # candidates that are predicted to take more than so many times the best are left out
+    path: Path  # of the profile
+    since_s: float  # what was measured earlier counts nothing
+
+    # By the survey.
+    library: str = ""  # as it calls itself
+    ranks: int = 0
     hosts: int = 1
+    network: HostNetwork | None = None  # as it was measured; None: one host
+    predicted_ms: Mapping[Cell, Mapping[str, float]] = field(default_factory=dict)
+    job_s: float = 0.0  # that a job takes, whatever it measures
 
-    def workloads(self, job: "Job") -> list[Workload]:
-        return [Workload([cell.length_bytes], [cell.root], repeat=self.calls(cell), cold=job.buffers == "cold")
-                for cell in job.cells]
+    jobs: list[Job] = field(default_factory=list)
+    done: Counter = field(default_factory=Counter)  # starts, by cell, candidate and buffers
+    refused: set[Job] = field(default_factory=set)
 
-    def row(self, cell: Cell, job: "Job", point: Point) -> Row:
+    def survey(self, campaign: Campaign) -> None:
+        """One job in which mutirao chooses: that measures the network, on which the rest is predicted."""
+        first = min(self.cells, key=lambda cell: cell.length_bytes)
+        found = campaign.measure(self._contender(first.collective, OWN_CHOICE),
+                                 Workload([first.length_bytes], [first.root], repeat=1),
+                                 when="measuring the network", needed=True)
+        if found.report is None:
+            raise Failure("mutirao left no report: nothing can be tuned")
+        self.library, self.ranks, self.network, self.job_s = (
+            found.report["mpi"], campaign.ranks, found.network, found.seconds)
+        self.hosts = (found.communicator or {}).get("hosts", 1)
+        # Of a lab it is known how much its links carry.
+        network = campaign.lab.network if campaign.lab else found.network
+        for cell in self.cells:
+            campaign.progress.begin(f"predicting {cell.collective}")
+            self.predicted_ms = {**self.predicted_ms, cell: _predicted_ms(cell, self.ranks, network)}
+            campaign.progress.advance()
+
+    def plan(self) -> None:
+        """One job of each candidate, native wherever anything is measured; and what an earlier start has done of
+        that."""
+        cells_of: dict[tuple[str, str], list[Cell]] = {}
+        for cell in self.cells:
+            for name in (NATIVE, *self._worth_trying(cell)):
+                cells_of.setdefault((cell.collective, name), []).append(cell)
+        self.jobs = [Job(collective, name, tuple(cells), buffers) for buffers in self.buffers
+                     for (collective, name), cells in cells_of.items()]
+        number = profile.find_fabric(self.path, self.network)
+        for fabric, mpi, row in profile.read(self.path).rows if number else ():
+            cell = Cell(row.collective, row.length_bytes, max(row.root, 0))
+            same = (fabric.id, mpi, row.ranks, row.hosts, row.origin) == (
+                number, self.library, self.ranks, self.hosts, "tuned")
+            if same and row.measured_s >= self.since_s and cell in self.cells:
+                self.done[cell, row.candidate, row.buffers] = round(row.windows / self._calls(cell))
+
+    def _worth_trying(self, cell: Cell) -> list[str]:
+        """Where nothing is predicted, as on one host, everything."""
+        predicted_ms = self.predicted_ms[cell]
+        if not predicted_ms:
+            return arms_for(cell.collective, ONE_HOST, self.ranks, cell.length_bytes, cell.root)
+        least_ms = min(predicted_ms.values())
+        return [name for name, time_ms in predicted_ms.items()
+                if name != NATIVE and time_ms <= self.factor * least_ms]
+
+    def left(self, job: Job) -> int:
+        if job in self.refused:
+            return 0
+        return max(self.starts - self.done[cell, job.candidate, job.buffers] for cell in job.cells)
+
+    @property
+    def jobs_left(self) -> int:
+        return sum(map(self.left, self.jobs))
+
+    @property
+    def points_left(self) -> int:
+        return sum(self.left(job) * len(job.cells) for job in self.jobs)
+
+    def run(self, deadline_s: float, campaign: Campaign, random_: random.Random) -> None:
+        while turn := self._turn(random_):
+            began = [self._run(job, campaign) for job in turn
+                     if time.monotonic() + self._estimate_s(job) <= deadline_s]
+            if not began:
+                return
+
+    def _turn(self, random_: random.Random) -> list[Job]:
+        """Those that have run the fewest times; of the first turn, which the budget may cut short, the most
+        promising ones first. Native begins: without it nothing compares."""
+        most = max(map(self.left, self.jobs), default=0)
+        turn = [job for job in self.jobs if self.left(job) == most > 0]
+        random_.shuffle(turn)
+        if most == self.starts:
+            turn.sort(key=self._rank)
+        return sorted(turn, key=lambda job: job.candidate != NATIVE)
+
+    def _rank(self, job: Job) -> int:
+        """Its best place by prediction."""
+        orders = [sorted(times, key=times.__getitem__) for cell in job.cells
+                  if job.candidate in (times := self.predicted_ms[cell])]
+        return min((order.index(job.candidate) for order in orders), default=0)
+
+    def _estimate_s(self, job: Job) -> float:
+        """What is not predicted takes no time worth mentioning."""
+        return self.job_s + sum(self.predicted_ms[cell].get(job.candidate, 0.0) / 1000
+                                * (self._calls(cell) + 1) * _TRIPS_AROUND for cell in job.cells)
+
+    def _calls(self, cell: Cell) -> int:
+        least_ms = min(self.predicted_ms[cell].values(), default=0.0)
+        return _CALLS if least_ms < _LONG_MS else _CALLS_IF_LONG
+
+    def _contender(self, collective: str, candidate: str) -> Contender:
+        # The profile that is tuned must not grow by the same calls a second time.
+        return Contender.named(candidate, self.mpi, {**self.settings, "profile": "off"}, collective)
+
+    def _run(self, job: Job, campaign: Campaign) -> None:
+        workloads = [Workload([cell.length_bytes], [cell.root], repeat=self._calls(cell), cold=job.buffers == "cold")
+                     for cell in job.cells]
+        found = campaign.measure(self._contender(job.collective, job.candidate), *workloads,
+                                 when=f"{job.collective}, {job.buffers} buffers", forced=True)
+        if found is None:
+            self.refused.add(job)
+            return
+        rows = [self._row(cell, job, point) for cell, point in zip(job.cells, found.points, strict=True)]
+        profile.remember(self.path, self.library, rows, self.network)
+        self.done.update((cell, job.candidate, job.buffers) for cell in job.cells)
+
+    def _row(self, cell: Cell, job: Job, point: Point) -> Row:
         interval = median_interval(point.completion_ms, _CONFIDENCE)
         root = cell.root if COLLECTIVES[cell.collective].rooted else -1
         return Row(self.ranks, self.hosts, max(spread(self.ranks, self.hosts)), cell.collective, root, 1,
                    cell.length_bytes, job.buffers, "tuned", job.candidate, interval.low * 1000,
                    interval.median * 1000, interval.high * 1000, len(point.completion_ms), time.time())
 
-    def calls(self, cell: Cell) -> int:
-        least_ms = min(self.predicted_ms[cell].values(), default=0.0)
-        return _CALLS if least_ms < _LONG_MS else _CALLS_IF_LONG
-
-    def estimate_s(self, job: "Job") -> float:
-        """What is not predicted takes no time worth mentioning."""
-        return self.job_s + sum(self.predicted_ms[cell].get(job.candidate, 0.0) / 1000
-                                * (self.calls(cell) + 1) * _TRIPS_AROUND for cell in job.cells)
-
-
-def survey(wanted: Wanted, campaign: Campaign) -> Survey:
-    """One job in which mutirao chooses: that measures the network, on which the rest is predicted."""
-    first = min(wanted.cells, key=lambda cell: cell.length_bytes)
-    found = campaign.measure(wanted.contender(first.collective, OWN_CHOICE),
-                             Workload([first.length_bytes], [first.root], repeat=1),
-                             when="measuring the network", needed=True)
-    if found.report is None:
-        raise Failure("mutirao left no report: nothing can be tuned")
-    predicted: dict[Cell, dict[str, float]] = {}
-    for cell in wanted.cells:
-        campaign.progress.begin(f"predicting {cell.collective}")
-        # Of a lab it is known how much its links carry.
-        predicted[cell] = _predicted_ms(cell, campaign.ranks, campaign.lab.network if campaign.lab else found.network)
-        campaign.progress.advance()
-    hosts = (found.communicator or {}).get("hosts", 1)
-    return Survey(found.report["mpi"], campaign.ranks, found.network, predicted, found.seconds, hosts)
+    def asked_for(self, found: profile.Profile, number: int) -> list[Call]:
+        """What of the profile was measured of these kinds of calls on this fabric."""
+        return [call for call in found.calls
+                if (call.fabric.id, call.mpi, call.ranks) == (number, self.library, self.ranks)
+                and Cell(call.collective, call.length_bytes, max(call.root, 0)) in self.cells
+                and call.buffers in self.buffers]
 
 
 def _predicted_ms(cell: Cell, ranks: int, network: HostNetwork | None) -> dict[str, float]:
@@ -131,111 +214,6 @@ def _predicted_ms(cell: Cell, ranks: int, network: HostNetwork | None) -> dict[s
         return {}
     [prediction] = predict_all(COLLECTIVES[cell.collective], network, ranks, [cell.length_bytes], [cell.root], [])
     return {row["name"]: row["predicted_ms"] for row in prediction["candidates"] if row["predicted_ms"] is not None}
-
-
-def plan(wanted: Wanted, surveyed: Survey) -> list[Job]:
-    """One job of each candidate; native is measured wherever anything is."""
-    cells_of: dict[tuple[str, str], list[Cell]] = {}
-    for cell in wanted.cells:
-        for name in (NATIVE, *_worth_trying(cell, surveyed, wanted.factor)):
-            cells_of.setdefault((cell.collective, name), []).append(cell)
-    return [Job(collective, name, tuple(cells), buffers) for buffers in wanted.buffers
-            for (collective, name), cells in cells_of.items()]
-
-
-def _worth_trying(cell: Cell, surveyed: Survey, factor: float) -> list[str]:
-    """Where nothing is predicted, as on one host, everything."""
-    predicted_ms = surveyed.predicted_ms[cell]
-    if not predicted_ms:
-        return arms_for(cell.collective, ONE_HOST, surveyed.ranks, cell.length_bytes, cell.root)
-    least_ms = min(predicted_ms.values())
-    return [name for name, time_ms in predicted_ms.items()
-            if name != NATIVE and time_ms <= factor * least_ms]
-
-
-def done_before(path: Path, surveyed: Survey, since_s: float) -> dict[tuple[Cell, str, str], int]:
-    """Jobs that an earlier start has behind it: by cell, candidate and buffers."""
-    number = profile.find_fabric(path, surveyed.network)
-    done: dict[tuple[Cell, str, str], int] = {}
-    for fabric, mpi, row in profile.read(path).rows if number else ():
-        same = (fabric.id, mpi, row.ranks, row.hosts, row.origin) == (
-            number, surveyed.mpi, surveyed.ranks, surveyed.hosts, "tuned")
-        if same and row.measured_s >= since_s:
-            cell = Cell(row.collective, row.length_bytes, max(row.root, 0))
-            if cell in surveyed.predicted_ms:
-                done[cell, row.candidate, row.buffers] = round(row.windows / surveyed.calls(cell))
-    return done
-
-
-class Tuning:
-    """All jobs, turn by turn, as long as the budget lasts. What a job measured is kept at once, so that
-    whoever is stopped goes on from there."""
-
-    def __init__(self, wanted: Wanted, surveyed: Survey, path: Path, since_s: float):
-        self.wanted, self.surveyed, self.path = wanted, surveyed, path
-        self.jobs = plan(wanted, surveyed)
-        self.done = done_before(path, surveyed, since_s)
-        self.refused: set[Job] = set()
-
-    def left(self, job: Job) -> int:
-        return max(self.wanted.jobs - self.done.get((cell, job.candidate, job.buffers), 0)
-                   for cell in job.cells)
-
-    @property
-    def jobs_left(self) -> int:
-        return sum(self.left(job) for job in self.jobs if job not in self.refused)
-
-    @property
-    def points_left(self) -> int:
-        return sum(self.left(job) * len(job.cells) for job in self.jobs)
-
-    def run(self, deadline_s: float, campaign: Campaign, random_: random.Random) -> None:
-        """Native begins: without it nothing compares."""
-        while turn := self._turn(random_):
-            fitting = [job for job in turn
-                       if time.monotonic() + self.surveyed.estimate_s(job) <= deadline_s]
-            if not fitting:
-                return
-            for job in fitting:
-                if time.monotonic() + self.surveyed.estimate_s(job) <= deadline_s:
-                    self._run(job, campaign)
-
-    def _turn(self, random_: random.Random) -> list[Job]:
-        """Those that have run the fewest times; of the first turn, which the budget may cut short, the most
-        promising ones first."""
-        left = {job: self.left(job) for job in self.jobs if job not in self.refused}
-        most = max(left.values(), default=0)
-        turn = [job for job in left if left[job] == most > 0]
-        random_.shuffle(turn)
-        if most == self.wanted.jobs:
-            turn.sort(key=self._rank)
-        return sorted(turn, key=lambda job: job.candidate != NATIVE)
-
-    def _rank(self, job: Job) -> int:
-        """Its best place by prediction."""
-        orders = [sorted(times, key=times.__getitem__) for cell in job.cells
-                  if job.candidate in (times := self.surveyed.predicted_ms[cell])]
-        return min((order.index(job.candidate) for order in orders), default=0)
-
-    def _run(self, job: Job, campaign: Campaign) -> None:
-        found = campaign.measure(self.wanted.contender(job.collective, job.candidate), *self.surveyed.workloads(job),
-                                 when=f"{job.collective}, {job.buffers} buffers", forced=True)
-        if found is None:
-            self.refused.add(job)
-            return
-        rows = [self.surveyed.row(cell, job, point) for cell, point in zip(job.cells, found.points, strict=True)]
-        profile.remember(self.path, self.surveyed.mpi, rows, self.surveyed.network)
-        for cell in job.cells:
-            key = (cell, job.candidate, job.buffers)
-            self.done[key] = self.done.get(key, 0) + 1
-
-
-def asked_for(found: profile.Profile, number: int, wanted: Wanted, surveyed: Survey) -> list[Call]:
-    """What of it was measured of these kinds of calls on this fabric."""
-    return [call for call in found.calls
-            if (call.fabric.id, call.mpi, call.ranks) == (number, surveyed.mpi, surveyed.ranks)
-            and Cell(call.collective, call.length_bytes, max(call.root, 0)) in wanted.cells
-            and call.buffers in wanted.buffers]
 
 
 def fastest(found: profile.Profile, calls: Sequence[Call]) -> list[dict]:
@@ -293,13 +271,13 @@ def run(arguments) -> int:
     [mpi] = place.mpis
     cells = _cells(arguments, place)
     buffers = ("warm", "cold") if arguments.buffers == "both" else (arguments.buffers,)
-    wanted = Wanted(mpi, settings, cells, buffers, arguments.jobs, arguments.factor)
+    since_s = began_s if arguments.again else began_s - _DAY_S
+    tuning = Tuning(mpi, settings, cells, buffers, arguments.jobs, arguments.factor, path, since_s)
     with campaign_in(place, "tune", 1 + len(cells)) as campaign:
         for line in busy_remarks(campaign.circumstances.to_dict()):
             note(line)
-        surveyed = survey(wanted, campaign)
-        since_s = began_s if arguments.again else began_s - _DAY_S
-        tuning = Tuning(wanted, surveyed, path, since_s)
+        tuning.survey(campaign)
+        tuning.plan()
         if already := arguments.jobs * len(tuning.jobs) - tuning.jobs_left:
             note(f"{counted(already, 'job')} of an earlier start need not run again")
         with steps(tuning.points_left) as campaign.progress:
@@ -325,24 +303,23 @@ def _cells(arguments, place: Place) -> list[Cell]:
 
 
 def _tell(arguments, tuning: Tuning, failures: Sequence[dict]) -> int:
-    wanted, surveyed = tuning.wanted, tuning.surveyed
-    number = profile.find_fabric(tuning.path, surveyed.network)
+    number = profile.find_fabric(tuning.path, tuning.network)
     if not number:
         raise Failure("nothing could be measured within the budget")
     found = profile.read(tuning.path)
-    calls = asked_for(found, number, wanted, surveyed)
+    calls = tuning.asked_for(found, number)
     rows = fastest(found, calls)
     left = tuning.jobs_left
     if arguments.json:
         refused = [f"{each['collective']}/{each['name']}: {each['reason']}" for each in failures]
-        print_json({"profile": str(tuning.path), "fabric": number, "mpi": surveyed.mpi, "jobs_left": left,
+        print_json({"profile": str(tuning.path), "fabric": number, "mpi": tuning.library, "jobs_left": left,
                     "gain": gain(rows), "refused": refused, "calls": rows})
         return 0
     print(table(found, calls))
     if mean := gain(rows):
         print(f"The best takes {ratio(mean)} x native (geometric mean).")
     if left:
-        note(f"the budget is used up, and {counted(left, 'job')} of {wanted.jobs} each left: start"
+        note(f"the budget is used up, and {counted(left, 'job')} of {tuning.starts} each left: start"
              " it again to go on")
     print(f"In {tuning.path}, fabric {number}.")
     return 0
