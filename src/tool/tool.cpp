@@ -414,6 +414,12 @@ void predict_candidates(const Words& words, std::ostream& out) {
         for (const Evaluated& each : decision.considered) {
             write_evaluated(json, each.candidate, each.predicted_us, each.in_full);
         }
+        for (const Candidate& candidate : candidates_in_one_piece(scene.shape.collective)) {
+            // The others a decision had no need to predict.
+            if (decision.predicted_us(candidate) || !candidate.algorithm->has_schedule()) continue;
+            const auto predicted_us = estimate(candidate, scene.shape, *scene.network).time_us;
+            if (predicted_us) write_evaluated(json, candidate, predicted_us, true);
+        }
     }
     json.end_array().end_object();
     out << json.take() << "\n";
