@@ -235,7 +235,7 @@ TEST(MaintenanceWalk, FollowsChangesOnLargeGraphs) {
 // What explorers tell states by, of hosts that went through some executions.
 TEST(Digest, IsEqualExactlyForEqualStates) {
     const auto digest_of = [](const RoundNode& node) {
-        Digester digester(0);
+        Digester digester;
         digester.add(node);
         return digester.value();
     };

@@ -202,7 +202,7 @@ TEST(Digest, TellsHostsOfRoundsApart) {
                                    after(call)};
     };
     const auto digest_of = [](const Rounds& state) {
-        Digester digester(0);
+        Digester digester;
         digester.add(state);
         return digester.value();
     };
