@@ -15,6 +15,7 @@
 #include "core/network/test_networks.h"
 #include "core/spanning_tree/rounds_message.h"
 #include "simulate/executions.h"
+#include "simulate/graphs.h"
 #include "simulate/timed_run.h"
 
 namespace mutirao::simulate {
