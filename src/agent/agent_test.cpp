@@ -255,9 +255,8 @@ TEST(Agent, WithoutFilesTheProgramGoesOnWithoutIt) {
     GTEST_SKIP() << "to look at an object the sanitizer needs a file, too";
 #endif
     EXPECT_EQ(refusal_after([] {
-                  // Enough for the segment, not for the loop.
                   const int next = dup(0);
-                  const rlimit files{static_cast<rlim_t>(next + 2), 4096};
+                  const rlimit files{static_cast<rlim_t>(next), 4096};
                   close(next);
                   setrlimit(RLIMIT_NOFILE, &files);
               }),

@@ -1,5 +1,5 @@
 """The agent that `mutirao top` looks at, on this host or on a host of a lab that is up; and what it knows, as
-`mutirao-agent dump NAME --json` tells it."""
+`mutirao-agent status NAME` tells it."""
 
 import json
 import math
@@ -121,7 +121,7 @@ class _Host:
     name: str = ""
 
     def ask(self, *words: str) -> Any:
-        command = [str(built(PROGRAM)), *words, "--json"]
+        command = [str(built(PROGRAM)), *words]
         environment = dict(os.environ)
         if self.lab:
             command, environment = self.lab.command(self.name, command), environment | self.lab.environment()
@@ -140,7 +140,7 @@ class SeenAgent:
     host: _Host
 
     def dump(self) -> dict:
-        return self.host.ask("dump", self.name)
+        return self.host.ask("status", self.name)
 
     def view(self) -> AgentView:
         dump = self.dump()

@@ -110,18 +110,15 @@ std::optional<double> free_disk() {
     return static_cast<double>(about.f_bavail) * static_cast<double>(about.f_frsize);
 }
 
-std::vector<HostReading> HostSensors::read() {
+std::vector<HostReading> read_host_sensors(ProcessorTimes& last) {
     const std::pair<std::string_view, std::optional<double>> values[] = {
-        {"available_processor_share", available_processor(times_)},
+        {"available_processor_share", available_processor(last)},
         {"free_memory_bytes", free_memory()},
         {"free_disk_bytes", free_disk()},
     };
     std::vector<HostReading> readings;
-    for (const auto& [sensor, value] : values) {
-        if (!value) continue;
-        banks_[sensor].measured(*value);
-        readings.push_back({sensor, *value, banks_[sensor].forecast()});
-    }
+    for (const auto& [sensor, value] : values)
+        if (value) readings.push_back({sensor, *value});
     return readings;
 }
 

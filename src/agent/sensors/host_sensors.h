@@ -2,17 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
 
-#include "core/forecast/bank.h"
 #include "core/spanning_tree/rounds.h"
 
 namespace mutirao::agent {
 
-// Processor, memory and disk, in one table. Each reading goes into a bank of forecasters.
+// Processor, memory and disk, in one table.
 
 /// Of all processors so far.
 struct ProcessorTimes {
@@ -35,18 +33,9 @@ std::vector<std::int64_t> stolen_ns_in(std::string_view text);
 struct HostReading {
     std::string_view sensor;  ///< with its unit
     double value;
-    std::optional<Forecast> forecast;
 };
-
-class HostSensors {
-  public:
-    /// Reads all; what could not be read is left out.
-    std::vector<HostReading> read();
-
-  private:
-    ProcessorTimes times_;
-    std::map<std::string_view, Bank> banks_;
-};
+/// All of them; what could not be read is left out.
+std::vector<HostReading> read_host_sensors(ProcessorTimes& last);
 
 // How fast this host copies and adds up in one thread, and hands something from one to another: what a
 // message inside the host and the local part of a reduction cost. Takes about 2 ms, as far as the system
