@@ -284,7 +284,7 @@ TEST(Agent, ASquattedNameLeavesAnAgentForItsOwnProcess) {
     std::filesystem::remove(path);
     EXPECT_TRUE(agent.running()) << agent.why_not();
     EXPECT_NE(agent.view(), nullptr);
-    EXPECT_EQ(agent.why_unnamed(), path + " is a directory: remove it, or choose another name");
+    EXPECT_EQ(agent.why_unnamed(), path + ": Is a directory: remove it, or choose another name");
 }
 
 }  // namespace
