@@ -28,6 +28,7 @@
 #include "agent/sensors/bandwidth.h"
 #include "agent/sensors/host_sensors.h"
 #include "agent/system.h"
+#include "core/network/sites.h"
 #include "core/spanning_tree/rounds.h"
 #include "core/spanning_tree/rounds_message.h"
 #include "core/text/json.h"
@@ -386,8 +387,8 @@ void AgentLoop::send_due_news(std::int64_t now) {
 void AgentLoop::measure_bandwidth(std::int64_t now) {
     if (rounds_.version().hash != sites_of_version_) {
         sites_of_version_ = rounds_.version().hash;
-        site_of_ = sites_of(rounds_.version().latency_us, host_count());
-        bandwidth_plan_.follow(rounds_.version(), now);
+        site_of_ = discover_sites(Network(host_count(), rounds_.version().latency_us));
+        bandwidth_plan_.follow(rounds_.version(), site_of_, now);
     }
     carry(bandwidth_.advance(now));
     end_bandwidth(now);

@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "agent/system.h"
-#include "core/network/network.h"
-#include "core/network/sites.h"
 #include "core/text/bytes.h"
 
 namespace mutirao::agent {
@@ -228,15 +226,11 @@ std::vector<Turn> pairs_to_measure(const std::vector<int>& site_of, const std::v
 
 }  // namespace
 
-std::vector<int> sites_of(const std::vector<double>& latency_us, int host_count) {
-    return discover_sites(Network(host_count, latency_us));
-}
-
-void BandwidthPlan::follow(const Version& version, std::int64_t now_ns) {
+void BandwidthPlan::follow(const Version& version, const std::vector<int>& site_of, std::int64_t now_ns) {
     if (period_ns_ == 0 || version.tree.empty()) return;
     std::vector<Pair> pairs;
     for (const auto [low, high, turn] :
-         pairs_to_measure(sites_of(version.latency_us, version.host_count), version.latency_us)) {
+         pairs_to_measure(site_of, version.latency_us)) {
         if (low != self_) continue;
         const auto at = static_cast<std::size_t>(low * version.host_count + high);
         Pair pair{high, version.latency_us[at],

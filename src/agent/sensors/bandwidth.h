@@ -77,16 +77,13 @@ class BandwidthSensor {
 // second apart: every site is in one pair of a turn, and the pairs within sites come last. Later each is measured
 // again once in a period, or when its latency has changed a lot, but not twice in a minute. A pure machine.
 
-/// By host, the number of its site.
-std::vector<int> sites_of(const std::vector<double>& latency_us, int host_count);
-
 class BandwidthPlan {
   public:
     /// Period 0: nothing is ever measured.
     BandwidthPlan(int self, std::int64_t period_ns) : self_(self), period_ns_(period_ns) {}
 
-    /// Whenever there is a new complete version of the tree.
-    void follow(const Version& version, std::int64_t now_ns);
+    /// Whenever there is a new complete version of the tree. `site_of`: by host.
+    void follow(const Version& version, const std::vector<int>& site_of, std::int64_t now_ns);
     /// Whose turn it is.
     std::optional<int> due(std::int64_t now_ns) const;
     void asked(int peer, std::int64_t now_ns);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -10,7 +9,10 @@
 
 namespace mutirao::agent {
 
-// Processor, memory and disk, in one table.
+struct HostReading {
+    std::string_view sensor;  ///< with its unit
+    double value;
+};
 
 /// Of all processors so far.
 struct ProcessorTimes {
@@ -18,24 +20,14 @@ struct ProcessorTimes {
     std::uint64_t total = 0;
 };
 
-/// Share of the processors' time that was idle since the last reading: nothing at the first.
-std::optional<double> available_processor(ProcessorTimes& last);
-/// Bytes that programs can still get without swapping.
-std::optional<double> free_memory();
-/// Bytes free to users where temporary files go.
-std::optional<double> free_disk();
+/// Processor, memory and disk; what could not be read is left out. `last`: the reading before, of what is a share of
+/// the time since.
+std::vector<HostReading> read_host_sensors(ProcessorTimes& last);
 
 /// What was stolen from each processor so far, of the first twenty or so.
 std::vector<std::int64_t> stolen_processor_ns();
 /// The same from the text of /proc/stat.
 std::vector<std::int64_t> stolen_ns_in(std::string_view text);
-
-struct HostReading {
-    std::string_view sensor;  ///< with its unit
-    double value;
-};
-/// All of them; what could not be read is left out.
-std::vector<HostReading> read_host_sensors(ProcessorTimes& last);
 
 // How fast this host copies and adds up in one thread, and hands something from one to another: what a
 // message inside the host and the local part of a reduction cost. Takes about 2 ms, as far as the system
