@@ -109,7 +109,22 @@ std::string dotted(std::uint32_t address) {
     return inet_ntop(AF_INET, &value, text, sizeof text);
 }
 
-const TcpProfile* find_tcp_profile(const std::string& name) {
+struct HostSetting {
+    const char* file;  ///< under /proc/sys/net
+    const char* value;
+};
+
+/// How the hosts' TCP is set.
+struct TcpProfile {
+    const char* name;
+    std::vector<HostSetting> settings;
+    const char* congestion_control;
+    std::uint32_t first_window_segments;  ///< 0: the system's
+};
+
+namespace {
+
+const TcpProfile& tcp_profile(const std::string& name) {
     // The first is what a kernel has when nobody touched it; the second what an administrator
     // sets for long fat networks; the third the first with another control, which does not begin anew after idling.
     static const std::vector<HostSetting> untouched{{"ipv4/tcp_rmem", "4096 131072 6291456"},
@@ -127,10 +142,12 @@ const TcpProfile* find_tcp_profile(const std::string& name) {
         {"bbr", untouched, "bbr", 0},
     };
     for (const TcpProfile& profile : profiles) {
-        if (name == profile.name) return &profile;
+        if (name == profile.name) return profile;
     }
-    return nullptr;
+    throw SetupError("unknown TCP profile '" + name + "'");
 }
+
+}  // namespace
 
 RouterNamespaces::RouterNamespaces() {
     if (unshare(kinds) != 0) {
@@ -150,8 +167,8 @@ void RouterNamespaces::enter_own() const {
     }
 }
 
-std::vector<Host> RouterNamespaces::make_hosts(const std::vector<std::string>& names,
-                                               const TcpProfile& profile) {
+std::vector<Host> RouterNamespaces::make_hosts(const std::vector<std::string>& names, const std::string& tcp) {
+    const TcpProfile& profile = tcp_profile(tcp);
     std::vector<Host> hosts(names.size());
     for (std::size_t index = 0; index < names.size(); ++index) {
         hosts[index].name = names[index];

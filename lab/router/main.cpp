@@ -94,7 +94,7 @@ class Router {
   public:
     explicit Router(const Options& options)
         : options_(options),
-          hosts_(make_hosts(namespaces_, options)),
+          hosts_(namespaces_.make_hosts(options.hosts, options.tcp)),
           links_(static_cast<int>(hosts_.size())),
           forwarder_(hosts_, links_),
           epoll_(epoll_create1(EPOLL_CLOEXEC)),
@@ -127,12 +127,6 @@ class Router {
     }
 
   private:
-    static std::vector<Host> make_hosts(RouterNamespaces& namespaces, const Options& options) {
-        const TcpProfile* profile = find_tcp_profile(options.tcp);
-        if (profile == nullptr) throw SetupError("unknown TCP profile '" + options.tcp + "'");
-        return namespaces.make_hosts(options.hosts, *profile);
-    }
-
     bool handle(int fd, unsigned events) {
         const auto index = static_cast<std::size_t>(fd);
         if (index < host_of_fd_.size() && host_of_fd_[index] >= 0) {
