@@ -254,8 +254,8 @@ std::vector<ProgramRun> runs_in(const Database& database, std::int64_t fabric, c
     statement << fabric << mpi << program << fabric;
     while (statement.step()) {
         ProgramRun run{.program = program};
-        statement >> run.ranks.ranks >> run.ranks.hosts >> run.ranks.most_on_a_host >> run.length_s >> run.saved_share >>
-            run.measured_s;
+        statement >> run.ranks.ranks >> run.ranks.hosts >> run.ranks.most_on_a_host >> run.length_s >>
+            run.saved_share >> run.measured_s;
         result.push_back(std::move(run));
     }
     return result;

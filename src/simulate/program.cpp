@@ -262,7 +262,8 @@ class Run {
     void compute(double compute_us) {
         for (int rank = 0; rank < program_.ranks; ++rank) {
             const double slower = 1 + program_.skew * random_of(program_.seed, Purpose::skew, 0, rank).unit();
-            const double late = program_.lateness * std::abs(normal_of(program_.seed, Purpose::lateness, number_, rank));
+            const double drawn = normal_of(program_.seed, Purpose::lateness, number_, rank);
+            const double late = program_.lateness * std::abs(drawn);
             now_us_[at(rank)] += compute_us * (slower + late);
         }
     }

@@ -62,9 +62,9 @@ TEST(NetworkFile, ErrorsNameTheLine) {
     for (const std::string count : {"0", "10001", "x", "1 2"})
         EXPECT_EQ(error_of("hosts " + count + "\n"), "net:1: no line of a network: \"hosts ...\"") << count;
     for (const std::string line :
-         {"lnik 0 1 5 5", "link 0 1 5", "link 0 2 5 5", "link 0.5 1 5 5", "link 1 1 5 5", "link 0 1 -5 5", "link 0 1 nan 5",
-          "link 0 1 5 0", "host 0 inf 1 1", "host 0 1 1x 1", "host 0 1 1 0", "memory 1 1 0 1 inf", "eager_limit_bytes -1",
-          "initial_window_bytes 0", "site 2 Rio", "site 0"})
+         {"lnik 0 1 5 5", "link 0 1 5", "link 0 2 5 5", "link 0.5 1 5 5", "link 1 1 5 5", "link 0 1 -5 5",
+          "link 0 1 nan 5", "link 0 1 5 0", "host 0 inf 1 1", "host 0 1 1x 1", "host 0 1 1 0", "memory 1 1 0 1 inf",
+          "eager_limit_bytes -1", "initial_window_bytes 0", "site 2 Rio", "site 0"})
         EXPECT_EQ(error_of("hosts 2\n\n" + line + "\n"),
                   "net:3: no line of a network: \"" + line.substr(0, line.find(' ')) + " ...\"");
     EXPECT_EQ(error_of(""), "net: there is no line hosts COUNT");
