@@ -4,7 +4,6 @@
 // It stays until everything that it started has ended, and takes all of it along when it is
 // stopped or when the lab ends: a daemon that left its session comes back to it as its subreaper.
 // It is two processes, a guard and a keeper, so that killing one leaves the other to clear up.
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -18,14 +17,13 @@
 #include <unistd.h>
 
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -116,30 +114,19 @@ UniqueFd enter_host(const std::string& host) {
 struct Process {
     pid_t id;
     pid_t parent;
-    pid_t group;
 };
-
-std::optional<Process> read_process(const char* id) {
-    std::ifstream file(std::string("/proc/") + id + "/stat");
-    std::string text;
-    std::getline(file, text);
-    const std::size_t name_end = text.rfind(')');  // the name itself may hold anything
-    if (name_end == std::string::npos) return std::nullopt;
-    Process process{std::atoi(id), 0, 0};
-    const int read = std::sscanf(text.c_str() + name_end + 1, " %*c %d %d", &process.parent,
-                                 &process.group);
-    return read == 2 ? std::optional(process) : std::nullopt;
-}
 
 std::vector<Process> all_processes() {
     std::vector<Process> found;
-    DIR* processes = opendir("/proc");
-    if (processes == nullptr) return found;
-    while (const dirent* entry = readdir(processes)) {
-        if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) == 0) continue;
-        if (const auto process = read_process(entry->d_name)) found.push_back(*process);
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+        Process process{std::atoi(entry.path().filename().c_str()), 0};
+        if (process.id == 0) continue;
+        std::ifstream file(entry.path() / "stat");
+        std::string text;
+        std::getline(file, text);
+        // Behind the name, which itself may hold anything.
+        if (std::sscanf(text.c_str() + text.rfind(')') + 1, " %*c %d", &process.parent) == 1) found.push_back(process);
     }
-    closedir(processes);
     return found;
 }
 
@@ -165,7 +152,7 @@ void signal_own_group(int signal) {
         for (const Process& process : processes) {
             if (process.parent != family[next]) continue;
             family.push_back(process.id);
-            if (process.group == getpgrp()) kill(process.id, signal);
+            if (getpgid(process.id) == getpgrp()) kill(process.id, signal);
         }
     }
 }

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -31,29 +31,48 @@ constexpr Field fields[] = {
     {"jitter_us", &LinkSettings::jitter_us, 60e6},
 };
 
-const Field* find_field(std::string_view name) {
-    const auto* found = std::find_if(std::begin(fields), std::end(fields),
-                                     [&](const Field& field) { return name == field.name; });
-    return found == std::end(fields) ? nullptr : found;
+/// What cannot be done, and why.
+struct Refused : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+const Field& field_of(std::string_view name) {
+    for (const Field& field : fields)
+        if (name == field.name) return field;
+    throw Refused("unknown field '" + std::string(name.substr(0, 40)) + "'");
 }
 
-std::string_view next_word(std::string_view& text, char separator = ' ') {
-    const std::size_t end = std::min(text.find(separator), text.size());
-    const std::string_view word = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    return word;
-}
+/// The words of a line, one after another.
+class Words {
+  public:
+    explicit Words(std::string_view text) : rest_(text) {}
 
-std::optional<double> value_of(const Field& field, std::string_view word) {
-    const auto value = number_in<double>(word);
-    return value && *value >= 0 && *value <= field.most ? value : std::nullopt;
-}
+    bool empty() const { return rest_.empty(); }
+    std::string_view rest() const { return rest_; }
+    std::string_view next(char separator = ' ') {
+        const std::size_t end = std::min(rest_.find(separator), rest_.size());
+        const std::string_view word = rest_.substr(0, end);
+        rest_.remove_prefix(std::min(end + 1, rest_.size()));
+        return word;
+    }
+    /// From 0 to `most`.
+    double number(double most) {
+        const std::string_view word = next();
+        const auto value = number_in<double>(word);
+        if (!value || !(*value >= 0 && *value <= most))
+            throw Refused("'" + std::string(word.substr(0, 40)) + "' is out of range");
+        return *value;
+    }
+    /// From 0 to below `bound`; `otherwise` is why not.
+    int index(int bound, const char* otherwise, char separator = ' ') {
+        const auto value = number_in<int>(next(separator));
+        if (!value || *value < 0 || *value >= bound) throw Refused(otherwise);
+        return *value;
+    }
 
-Answer refuse(const std::string& reason) { return {"error " + reason, {}, false}; }
-
-Answer accept(const std::string& value = "") {
-    return {value.empty() ? "ok" : "ok " + value, {}, false};
-}
+  private:
+    std::string_view rest_;
+};
 
 template <typename ValueOf>
 void put_matrix(JsonWriter& json, std::string_view name, int hosts, ValueOf value_of_pair) {
@@ -66,106 +85,75 @@ void put_matrix(JsonWriter& json, std::string_view name, int hosts, ValueOf valu
     json.end_array();
 }
 
-Answer ready(LabState&, std::string_view) { return accept(); }
+void ready(LabState&, Words&, Answer&) {}
 
-Answer info(LabState& lab, std::string_view) {
+void info(LabState& lab, Words&, Answer& answer) {
     JsonWriter json;
     json.begin_object().list("addresses", lab.hosts, [&](const Host& host) { json.value(dotted(host.address)); });
     json.member("rootless", lab.namespaces.rootless()).member("realtime", lab.punctual);
-    return accept(json.member("congestion_control", lab.namespaces.congestion_control()).end_object().take());
+    answer.line = json.member("congestion_control", lab.namespaces.congestion_control()).end_object().take();
 }
 
-Answer describe(LabState& lab, std::string_view rest) {
-    if (rest.empty()) return accept(lab.description);
-    lab.description = rest;
-    return accept();
+void describe(LabState& lab, Words& words, Answer& answer) {
+    if (words.empty())
+        answer.line = lab.description;
+    else
+        lab.description = words.rest();
 }
 
-Answer matrix(LabState& lab, std::string_view rest) {
-    const std::string_view name = next_word(rest);
-    const Field* field = find_field(name);
-    if (field == nullptr) return refuse("unknown field '" + std::string(name.substr(0, 40)) + "'");
+void matrix(LabState& lab, Words& words, Answer&) {
+    const Field& field = field_of(words.next());
     const int hosts = lab.links.host_count();
-    std::vector<double> values;
-    while (!rest.empty()) {
-        const auto value = value_of(*field, next_word(rest));
-        if (!value) return refuse("value " + std::to_string(values.size() + 1) + " out of range");
-        values.push_back(*value);
-    }
     const auto wanted = static_cast<std::size_t>(hosts) * static_cast<std::size_t>(hosts);
-    if (values.size() != wanted) {
-        return refuse(std::to_string(values.size()) + " values for " + std::to_string(wanted) +
-                      " links");
-    }
+    std::vector<double> values;
+    while (!words.empty()) values.push_back(words.number(field.most));
+    if (values.size() != wanted)
+        throw Refused(std::to_string(values.size()) + " values for " + std::to_string(wanted) + " links");
     auto value = values.cbegin();
     for (int from = 0; from < hosts; ++from) {
         for (int to = 0; to < hosts; ++to) {
             LinkSettings changed = lab.links.settings(from, to);
-            changed.*(field->member) = *value++;
+            changed.*(field.member) = *value++;
             lab.links.set(from, to, changed);
         }
     }
-    return accept();
 }
 
-Answer pairs(LabState& lab, std::string_view rest) {
+void pairs(LabState& lab, Words& words, Answer&) {
     std::vector<std::pair<const Field*, double>> changes;
-    std::string_view words = next_word(rest);
-    while (!words.empty()) {
-        std::string_view word = next_word(words, ',');
-        const std::string shown(word.substr(0, 40));
-        const Field* field = find_field(next_word(word, '='));
-        const auto value = field == nullptr ? std::nullopt : value_of(*field, word);
-        if (!value) return refuse("'" + shown + "' is no setting, or is out of range");
-        changes.emplace_back(field, *value);
+    for (Words settings(words.next()); !settings.empty();) {
+        Words setting(settings.next(','));
+        const Field& field = field_of(setting.next('='));
+        changes.emplace_back(&field, setting.number(field.most));
     }
+    const int hosts = lab.links.host_count();
     std::vector<std::pair<int, int>> links;
-    while (!rest.empty()) {
-        std::string_view word = next_word(rest);
-        const std::string shown(word.substr(0, 40));
-        const auto from = number_in<int>(next_word(word, ':'));
-        const auto to = number_in<int>(word);
-        const auto exists = [&](std::optional<int> host) {
-            return host && *host >= 0 && *host < lab.links.host_count();
-        };
-        if (!exists(from) || !exists(to)) return refuse("'" + shown + "' is no pair of hosts");
-        links.emplace_back(*from, *to);
+    while (!words.empty()) {
+        const int from = words.index(hosts, "no pair of hosts", ':');
+        links.emplace_back(from, words.index(hosts, "no pair of hosts"));
     }
     for (const auto& [from, to] : links) {
         LinkSettings changed = lab.links.settings(from, to);
         for (const auto& [field, value] : changes) changed.*(field->member) = value;
         lab.links.set(from, to, changed);
     }
-    return accept();
 }
 
-Answer sites(LabState& lab, std::string_view rest) {
+void sites(LabState& lab, Words& words, Answer&) {
+    const int hosts = lab.links.host_count();
     std::vector<int> site_of_host;
-    while (!rest.empty()) {
-        const auto site = number_in<int>(next_word(rest));
-        if (!site || *site < 0 || *site >= lab.links.host_count()) {
-            return refuse("no number of a site");
-        }
-        site_of_host.push_back(*site);
-    }
-    if (site_of_host.size() != static_cast<std::size_t>(lab.links.host_count())) {
-        return refuse(std::to_string(site_of_host.size()) + " sites for " +
-                      std::to_string(lab.links.host_count()) + " hosts");
-    }
+    while (!words.empty()) site_of_host.push_back(words.index(hosts, "no number of a site"));
+    if (site_of_host.size() != static_cast<std::size_t>(hosts))
+        throw Refused(std::to_string(site_of_host.size()) + " sites for " + std::to_string(hosts) + " hosts");
     lab.links.set_sites(std::move(site_of_host));
-    return accept();
 }
 
-Answer uplink(LabState& lab, std::string_view rest) {
-    const auto site = number_in<int>(next_word(rest));
-    if (!site || *site < 0 || *site >= lab.links.site_count()) return refuse("no such site");
-    const auto mbit = value_of(*find_field("bandwidth_mbit"), rest);
-    if (!mbit) return refuse("the uplink's bandwidth is out of range");
-    lab.links.set_uplink(*site, *mbit);
-    return accept();
+void uplink(LabState& lab, Words& words, Answer&) {
+    const int site = words.index(lab.links.site_count(), "no such site");
+    lab.links.set_uplink(site, words.number(field_of("bandwidth_mbit").most));
 }
 
-Answer settings(LabState& lab, std::string_view) {
+void settings(LabState& lab, Words&, Answer& answer) {
     JsonWriter json;
     json.begin_object();
     for (const Field& field : fields) {
@@ -174,10 +162,10 @@ Answer settings(LabState& lab, std::string_view) {
     }
     json.key("uplink_mbit").begin_array();
     for (int site = 0; site < lab.links.site_count(); ++site) json.value(lab.links.uplink_mbit(site));
-    return accept(json.end_array().end_object().take());
+    answer.line = json.end_array().end_object().take();
 }
 
-Answer counters(LabState& lab, std::string_view) {
+void counters(LabState& lab, Words&, Answer& answer) {
     JsonWriter json;
     json.begin_object();
     for (const auto& [name, member] : {std::pair{"packets", &LinkCounters::packets},
@@ -188,32 +176,30 @@ Answer counters(LabState& lab, std::string_view) {
     }
     const Punctuality& own = lab.forwarder.punctuality();
     const auto forwarded = static_cast<double>(std::max<std::uint64_t>(own.forwarded, 1));
-    return accept(json.member("overruns", own.overruns)
+    answer.line = json.member("overruns", own.overruns)
                       .member("late_max_us", static_cast<double>(own.late_max) / 1000)
                       .member("late_mean_us", static_cast<double>(own.late_sum) / forwarded / 1000)
                       .end_object()
-                      .take());
+                      .take();
 }
 
-Answer enter(LabState& lab, std::string_view rest) {
-    for (const Host& host : lab.hosts) {
-        if (rest != host.name && rest != dotted(host.address)) continue;
-        const Namespaces& inside = host.namespaces;
-        Answer answer = accept(host.name);
-        if (lab.namespaces.rootless()) answer.descriptors.push_back(lab.namespaces.user());
-        for (const UniqueFd* fd : {&inside.network, &inside.uts, &inside.ipc, &inside.mount}) {
-            answer.descriptors.push_back(fd->get());
-        }
-        return answer;
-    }
-    return refuse("no host '" + std::string(rest.substr(0, 40)) + "' in this lab");
+void enter(LabState& lab, Words& words, Answer& answer) {
+    const std::string_view name = words.rest();
+    const auto host = std::ranges::find_if(
+        lab.hosts, [&](const Host& each) { return name == each.name || name == dotted(each.address); });
+    if (host == lab.hosts.end()) throw Refused("no host '" + std::string(name.substr(0, 40)) + "' in this lab");
+    const Namespaces& inside = host->namespaces;
+    answer.line = host->name;
+    if (lab.namespaces.rootless()) answer.descriptors.push_back(lab.namespaces.user());
+    for (const UniqueFd* fd : {&inside.network, &inside.uts, &inside.ipc, &inside.mount})
+        answer.descriptors.push_back(fd->get());
 }
 
-Answer shut_down(LabState&, std::string_view) { return {"ok", {}, true}; }
+void shut_down(LabState&, Words&, Answer& answer) { answer.shut_down = true; }
 
 struct Command {
     std::string_view name;
-    Answer (*run)(LabState&, std::string_view);
+    void (*run)(LabState&, Words&, Answer&);
 };
 
 constexpr Command commands[] = {
@@ -237,12 +223,18 @@ constexpr std::size_t read_at_once_bytes = 64 << 10;
 }  // namespace
 
 Answer answer(LabState& lab, std::string_view line) {
-    std::string_view rest = line;
-    const std::string_view name = next_word(rest);
-    for (const Command& command : commands) {
-        if (name == command.name) return command.run(lab, rest);
+    Words words(line);
+    const std::string_view name = words.next();
+    const auto* const command = std::ranges::find(commands, name, &Command::name);
+    if (command == std::end(commands)) return {"error unknown command '" + std::string(name.substr(0, 40)) + "'"};
+    try {
+        Answer answer;
+        command->run(lab, words, answer);
+        answer.line = answer.line.empty() ? "ok" : "ok " + answer.line;
+        return answer;
+    } catch (const Refused& refused) {
+        return {std::string("error ") + refused.what()};
     }
-    return refuse("unknown command '" + std::string(name.substr(0, 40)) + "'");
 }
 
 ControlServer::ControlServer(const std::string& path, int epoll, LabState& lab)

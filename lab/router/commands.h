@@ -16,8 +16,8 @@
 namespace mutirao::lab {
 
 struct Answer {
-    std::string line;              ///< `ok`, `ok VALUE` or `error REASON`, without line end
-    std::vector<int> descriptors;  ///< passed along; still owned by the lab
+    std::string line;                ///< `ok`, `ok VALUE` or `error REASON`, without line end
+    std::vector<int> descriptors{};  ///< passed along; still owned by the lab
     bool shut_down = false;
 };
 

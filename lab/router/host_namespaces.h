@@ -27,22 +27,6 @@ struct Host {
 /// "10.77.0.1". Address in host byte order.
 std::string dotted(std::uint32_t address);
 
-struct HostSetting {
-    const char* file;  ///< under /proc/sys/net
-    const char* value;
-};
-
-/// How the hosts' TCP is set, by name.
-struct TcpProfile {
-    const char* name;
-    std::vector<HostSetting> settings;
-    const char* congestion_control;
-    std::uint32_t first_window_segments;  ///< 0: the system's
-};
-
-/// nullptr if there is none of this name.
-const TcpProfile* find_tcp_profile(const std::string& name);
-
 /// The namespaces that the router moves into, and from which hosts are made.
 class RouterNamespaces {
   public:
@@ -53,14 +37,14 @@ class RouterNamespaces {
     /// The user namespace of the lab; -1 as root.
     int user() const { return user_.get(); }
 
-    /// Makes the hosts and wires them to here.
-    std::vector<Host> make_hosts(const std::vector<std::string>& names, const TcpProfile& profile);
+    /// Makes the hosts, with their TCP set as a profile of that name says, and wires them to here.
+    std::vector<Host> make_hosts(const std::vector<std::string>& names, const std::string& tcp);
     /// Empty where the kernel lacks the profile's: then the system's own is in use.
     const std::string& congestion_control() const { return congestion_control_; }
 
   private:
-    void furnish(Host& host, const TcpProfile& profile, const std::string& hosts_file);
-    void wire(const Host& host, const TcpProfile& profile);
+    void furnish(Host& host, const struct TcpProfile& profile, const std::string& hosts_file);
+    void wire(const Host& host, const struct TcpProfile& profile);
     void enter_own() const;
 
     UniqueFd user_;

@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <ranges>
 #include <string>
 #include <vector>
 
@@ -31,37 +30,15 @@ namespace {
 
 struct Options {
     std::string socket_path;
-    std::string tcp = "plain";
-    std::vector<std::string> hosts;
+    std::string tcp;                 ///< a profile's name
+    std::vector<std::string> hosts;  ///< the control host last
     bool until_stdin_closes = false;
 };
 
-std::vector<std::string> split(const std::string& text) {
-    std::vector<std::string> parts;
-    for (const auto part : std::views::split(text, ',')) parts.emplace_back(part.begin(), part.end());
-    return parts;
-}
-
 Options parse(const std::vector<std::string>& words) {
-    Options options;
-    std::size_t next = 0;
-    const auto value = [&](const std::string& option) {
-        if (next == words.size()) throw SetupError(option + " needs a value");
-        return words[next++];
-    };
-    while (next < words.size()) {
-        const std::string option = words[next++];
-        if (option == "--socket") options.socket_path = value(option);
-        else if (option == "--tcp") options.tcp = value(option);
-        else if (option == "--hosts") options.hosts = split(value(option));
-        else if (option == "--until-stdin-closes") options.until_stdin_closes = true;
-        else throw SetupError("unknown option '" + option + "'");
-    }
-    if (options.socket_path.empty() || options.hosts.size() < 2) {
-        throw SetupError("usage: mutirao-lab-router --socket PATH --hosts A,B,...,CONTROL "
-                         "[--tcp plain|tuned|bbr] [--until-stdin-closes]");
-    }
-    return options;
+    if (words.size() < 5)
+        throw SetupError("usage: mutirao-lab-router lasting|until-stdin-closes SOCKET plain|tuned|bbr HOST... CONTROL");
+    return {words[1], words[2], {words.begin() + 3, words.end()}, words[0] == "until-stdin-closes"};
 }
 
 // Five descriptors a host: more than the usual 1024 for the larger labs.
@@ -117,7 +94,7 @@ class Router {
   public:
     explicit Router(const Options& options)
         : options_(options),
-          hosts_(make_hosts(namespaces_, options)),
+          hosts_(namespaces_.make_hosts(options.hosts, options.tcp)),
           links_(static_cast<int>(hosts_.size())),
           forwarder_(hosts_, links_),
           epoll_(epoll_create1(EPOLL_CLOEXEC)),
@@ -150,12 +127,6 @@ class Router {
     }
 
   private:
-    static std::vector<Host> make_hosts(RouterNamespaces& namespaces, const Options& options) {
-        const TcpProfile* profile = find_tcp_profile(options.tcp);
-        if (profile == nullptr) throw SetupError("unknown TCP profile '" + options.tcp + "'");
-        return namespaces.make_hosts(options.hosts, *profile);
-    }
-
     bool handle(int fd, unsigned events) {
         const auto index = static_cast<std::size_t>(fd);
         if (index < host_of_fd_.size() && host_of_fd_[index] >= 0) {

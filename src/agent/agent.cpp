@@ -3,22 +3,19 @@
 // channels that carry both (Mesh), and what others get to see (Segment, Journal).
 #include "agent/agent.h"
 
+#include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <map>
 #include <mutex>
 #include <optional>
-#include <stdexcept>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -31,6 +28,7 @@
 #include "agent/sensors/bandwidth.h"
 #include "agent/sensors/host_sensors.h"
 #include "agent/system.h"
+#include "core/network/sites.h"
 #include "core/spanning_tree/rounds.h"
 #include "core/spanning_tree/rounds_message.h"
 #include "core/text/json.h"
@@ -62,19 +60,6 @@ std::string text_of(double latency_us) {
     return text;
 }
 
-void put_forecast(JsonWriter& json, std::string_view name, const std::optional<Forecast>& forecast) {
-    json.key(name);
-    if (!forecast) {
-        json.null();
-        return;
-    }
-    json.begin_object()
-        .member("value", forecast->value)
-        .member("error", forecast->error)
-        .member("forecaster", forecast->forecaster)
-        .end_object();
-}
-
 /// Of the calling thread, which is the agent.
 double processor_s() {
     return static_cast<double>(read_clock_ns(CLOCK_THREAD_CPUTIME_ID)) / ns_per_s;
@@ -94,7 +79,6 @@ class AgentLoop final : private MeshListener {
     /// `incarnation`: a random number.
     AgentLoop(Endpoint endpoint, Job job, Segment& segment, std::uint64_t incarnation);
 
-    bool usable() const { return poller_.usable() && mesh_.usable(); }
     /// Until `stop` (an eventfd) becomes readable.
     void run(int stop);
     /// After that.
@@ -115,10 +99,9 @@ class AgentLoop final : private MeshListener {
         bool take(std::int64_t now_ns);
     };
 
-    void joined(int peer, std::optional<double> round_trip_us) override;
+    void joined(int peer, const std::optional<Greeting>& greeting) override;
     void lost(int peer) override;
     void received(int peer, const Frame& frame) override;
-    void connected(int peer, double connect_us) override;
 
     int timeout_ms() const;
     void read_datagrams();
@@ -148,13 +131,12 @@ class AgentLoop final : private MeshListener {
     Endpoint endpoint_;
     Job job_;
     Segment& segment_;
-    Poller poller_;
     Counters counters_;
     Journal journal_;
     Rounds rounds_;
     Mesh mesh_;
     Links links_;
-    HostSensors sensors_;
+    ProcessorTimes processor_times_;
     std::vector<HostReading> host_readings_;  ///< the newest
     BandwidthSensor bandwidth_;
     BandwidthPlan bandwidth_plan_;
@@ -163,7 +145,6 @@ class AgentLoop final : private MeshListener {
     Facts facts_;
     std::vector<int> site_of_;  ///< by the last complete version
     std::uint64_t sites_of_version_ = 0;  ///< its hash
-    std::vector<Bank> connect_banks_;
     NetworkView published_;
     std::int64_t began_ns_ = now_ns();
     double began_s_ = static_cast<double>(wall_ns()) / ns_per_s;
@@ -185,13 +166,11 @@ AgentLoop::AgentLoop(Endpoint endpoint, Job job, Segment& segment, std::uint64_t
       segment_(segment),
       journal_(job_.options.series_file, job_.self, static_cast<int>(job_.contacts.size())),
       rounds_(job_.self, static_cast<int>(job_.contacts.size()), incarnation),
-      mesh_(job_, endpoint_, poller_, counters_, *this),
+      mesh_(job_, endpoint_, counters_, *this),
       links_(job_.self, job_.options, mesh_, counters_, journal_),
-      bandwidth_(host_count()),
       bandwidth_plan_(job_.self, job_.options.bandwidth_period_ms * ns_per_ms),
       facts_(host_count()),
       site_of_(job_.contacts.size()),
-      connect_banks_(job_.contacts.size()),
       missing_since_ns_(job_.contacts.size(), began_ns_),
       left_(job_.contacts.size()),
       news_(host_count()) {
@@ -202,25 +181,22 @@ AgentLoop::AgentLoop(Endpoint endpoint, Job job, Segment& segment, std::uint64_t
 }
 
 void AgentLoop::run(int stop) {
-    const std::uint64_t stop_name = poller_.add(stop);
-    if (stop_name == 0) throw std::runtime_error("the system lets nobody wait for more sockets");
     const HostSpeed speed = measure_host_speed();
     const Fact own{job_.self, job_.self, facts_.next_stamp(wall_ns()),
                    speed.copy_bytes_per_us, speed.reduce_bytes_per_us, speed.message_us};
     learn({&own, 1}, job_.self);
+    std::vector<pollfd> sockets;
     while (true) {
         tick();
+        sockets.assign(1, {stop, POLLIN, 0});
+        mesh_.add_sockets(sockets);
         const int wait_ms = timeout_ms();
         const std::int64_t before_ns = now_ns();
-        bool stopping = false;
-        const std::span<const Ready> all_ready = poller_.wait(wait_ms);
+        const int ready = poll(sockets.data(), sockets.size(), wait_ms);
         const std::int64_t late_ns = now_ns() - before_ns - wait_ms * ns_per_ms;
-        if (all_ready.empty() && late_ns > noticed_ns) links_.overslept(late_ns);
-        for (const Ready& ready : all_ready) {
-            stopping = stopping || ready.name == stop_name;
-            mesh_.on_ready(ready, now_ns());
-        }
-        if (stopping) break;
+        if (ready == 0 && late_ns > noticed_ns) links_.overslept(late_ns);
+        if (ready > 0) mesh_.on_ready(std::span(sockets).subspan(1), now_ns());
+        if (sockets.front().revents != 0) break;
         if (now_ns() - before_ns > wait_ms * ns_per_ms + excused_ns) {
             read_datagrams();
             links_.excuse(now_ns());
@@ -277,7 +253,7 @@ void AgentLoop::tick() {
     measure_bandwidth(now);
     publish();
     if (sensor_timer_.take(now)) {
-        host_readings_ = sensors_.read();
+        host_readings_ = read_host_sensors(processor_times_);
         for (const HostReading& each : host_readings_) journal_.measured(each.sensor, -1, each.value);
     }
     if (status_timer_.take(now)) {
@@ -287,13 +263,13 @@ void AgentLoop::tick() {
     }
 }
 
-void AgentLoop::joined(int peer, std::optional<double> round_trip_us) {
+void AgentLoop::joined(int peer, const std::optional<Greeting>& greeting) {
     missing_since_ns_[static_cast<std::size_t>(peer)] = never_ns;
     left_[static_cast<std::size_t>(peer)] = false;
     journal_.event("channel to host " + std::to_string(peer) + " works");
     carry(rounds_.joined(peer));
     tell(peer, facts_.all());
-    links_.joined(peer, round_trip_us, now_ns());
+    links_.joined(peer, greeting, now_ns());
 }
 
 void AgentLoop::lost(int peer) {
@@ -313,9 +289,7 @@ void AgentLoop::received(int peer, const Frame& frame) {
         case Kind::rounds:
             if (const auto message = rounds::decode(frame.payload)) return carry(rounds_.on(peer, *message));
             break;
-        case Kind::bandwidth_ask:
-        case Kind::bandwidth_answer:
-        case Kind::bandwidth_result: carry(bandwidth_.on(peer, frame, now_ns())); return;
+        case Kind::bandwidth_result: carry(bandwidth_.on_result(peer, frame.payload, now_ns())); return;
         case Kind::facts:
             if (const auto facts = decode_facts(frame.payload, host_count())) return learn(*facts, peer);
             break;
@@ -326,11 +300,6 @@ void AgentLoop::received(int peer, const Frame& frame) {
         case Kind::confirm: ++counters_[Count::rejected_unexpected]; return;
     }
     ++counters_[Count::rejected_malformed];
-}
-
-void AgentLoop::connected(int peer, double connect_us) {
-    connect_banks_[static_cast<std::size_t>(peer)].measured(connect_us);
-    journal_.measured("tcp_connect_us", peer, connect_us);
 }
 
 /// Hosts whose channel has been missing for too long: the others shall not wait for them. Also later,
@@ -418,8 +387,8 @@ void AgentLoop::send_due_news(std::int64_t now) {
 void AgentLoop::measure_bandwidth(std::int64_t now) {
     if (rounds_.version().hash != sites_of_version_) {
         sites_of_version_ = rounds_.version().hash;
-        site_of_ = sites_of(rounds_.version().latency_us, host_count());
-        bandwidth_plan_.follow(rounds_.version(), now);
+        site_of_ = discover_sites(Network(host_count(), rounds_.version().latency_us));
+        bandwidth_plan_.follow(rounds_.version(), site_of_, now);
     }
     carry(bandwidth_.advance(now));
     end_bandwidth(now);
@@ -428,7 +397,7 @@ void AgentLoop::measure_bandwidth(std::int64_t now) {
     if (!peer) return;
     if (!mesh_.up(*peer)) return bandwidth_plan_.ended({*peer, {}}, now);
     bandwidth_plan_.asked(*peer, now);
-    carry(bandwidth_.ask(*peer, now));
+    carry(bandwidth_.measure(*peer, now));
 }
 
 void AgentLoop::end_bandwidth(std::int64_t now) {
@@ -536,9 +505,7 @@ void AgentLoop::publish_status() {
         json.begin_object().member("time_s", event.time_s).member("text", event.text).end_object();
     });
     json.list("sensors", host_readings_, [&](const HostReading& each) {
-        json.begin_object().member("name", each.sensor).member("value", each.value);
-        put_forecast(json, "forecast", each.forecast);
-        json.end_object();
+        json.begin_object().member("name", each.sensor).member("value", each.value).end_object();
     });
     json.key("counters").begin_object();
     for (std::size_t i = 0; i < count_names.size(); ++i) json.member(count_names[i], counters_.all()[i]);
@@ -554,9 +521,17 @@ void AgentLoop::put_link(JsonWriter& json, int peer) const {
         .member("channel_up", mesh_.up(peer))
         .member("over_tcp", prober != nullptr && prober->over_channel())
         .member("announced_us", view_us(peer));
-    put_forecast(json, "latency_us", prober != nullptr ? prober->detector().forecast() : std::nullopt);
-    put_forecast(json, "bandwidth_bytes_per_us", bandwidth_.forecast(peer));
-    put_forecast(json, "tcp_connect_us", connect_banks_[static_cast<std::size_t>(peer)].forecast());
+    json.key("latency_us");
+    const auto forecast = prober != nullptr ? prober->detector().forecast() : std::nullopt;
+    if (forecast) {
+        json.begin_object()
+            .member("value", forecast->value)
+            .member("error", forecast->error)
+            .member("forecaster", forecast->forecaster)
+            .end_object();
+    } else {
+        json.null();
+    }
     json.member("recent_us", journal_.recent_us(peer)).end_object();
 }
 
@@ -609,7 +584,6 @@ void Thread::Inside::start(Endpoint endpoint, Job job) {
     if (!incarnation || !stop) return refuse("the system gives no random numbers or events");
     loop = std::make_unique<AgentLoop>(std::move(endpoint), std::move(job), *segment,
                                        *incarnation);
-    if (!loop->usable()) return refuse("the system gives no way to wait for sockets");
     const AllSignalsBlocked blocked;
     running = true;
     thread = std::thread([this] { work(); });

@@ -255,9 +255,8 @@ TEST(Agent, WithoutFilesTheProgramGoesOnWithoutIt) {
     GTEST_SKIP() << "to look at an object the sanitizer needs a file, too";
 #endif
     EXPECT_EQ(refusal_after([] {
-                  // Enough for the segment, not for the loop.
                   const int next = dup(0);
-                  const rlimit files{static_cast<rlim_t>(next + 2), 4096};
+                  const rlimit files{static_cast<rlim_t>(next), 4096};
                   close(next);
                   setrlimit(RLIMIT_NOFILE, &files);
               }),
@@ -285,7 +284,7 @@ TEST(Agent, ASquattedNameLeavesAnAgentForItsOwnProcess) {
     std::filesystem::remove(path);
     EXPECT_TRUE(agent.running()) << agent.why_not();
     EXPECT_NE(agent.view(), nullptr);
-    EXPECT_EQ(agent.why_unnamed(), path + " is a directory: remove it, or choose another name");
+    EXPECT_EQ(agent.why_unnamed(), path + ": Is a directory: remove it, or choose another name");
 }
 
 }  // namespace

@@ -140,7 +140,9 @@ TEST_F(BadFrames, OfStrangersOverTcp) {
         bytes[magic_version_or_kind] ^= std::byte{0x80};
         turned_away(bytes, Count::rejected_junk);
     }
-    turned_away(frame({Kind::hello, 0, 1, 0, 1}, Bytes(17), key), Count::rejected_oversized);
+    Bytes oversized = hello();
+    oversized[4] = std::byte{0xff};  // of the payload's length
+    turned_away(oversized, Count::rejected_oversized);
     turned_away(frame({Kind::hello, 0, 1, 0, 1}, numbers({job_id, 1}), Key{}), Count::rejected_forged);
     turned_away(frame({Kind::hello, 0, 1, 0, 1}, numbers({job_id}), key), Count::rejected_malformed);
     turned_away(frame({Kind::hello, 0, 1, 0, 1}, numbers({job_id + 1, 1}), key), Count::rejected_unexpected);

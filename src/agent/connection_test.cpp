@@ -16,7 +16,7 @@ class Pair : public testing::Test {
         EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()), 0);
         far = File(ends[1]);
         near = std::make_unique<Connection>(File(ends[0]), Connection::Stage::up,
-                                            FrameDecoder({0, 2, 1, {}, most_payload_bytes}), 0);
+                                            FrameDecoder({0, 2, 1, {}}), 0);
         near->peer = 1;
     }
     void read_some(std::size_t most) {

@@ -9,6 +9,7 @@
 #include "agent/sensors/bandwidth.h"
 #include "agent/sensors/host_sensors.h"
 #include "agent/system.h"
+#include "core/network/sites.h"
 #include "core/network/test_networks.h"
 
 namespace mutirao::agent {
@@ -64,6 +65,7 @@ TEST(Facts, AMeasuredLinkStandsForAllBetweenItsSites) {
 Version six_sites() {
     return {1, 1, 24, test::six_sites().latency_us(), {{0, 1}}};
 }
+const std::vector<int> sites = discover_sites(test::six_sites());
 
 // Site pairs by brute force: each pair once, and in as few turns as can be.
 TEST(BandwidthPlan, OnePairForEachTwoSitesAndOneInEachAtTheSameTime) {
@@ -71,7 +73,7 @@ TEST(BandwidthPlan, OnePairForEachTwoSitesAndOneInEachAtTheSameTime) {
     std::map<std::int64_t, std::vector<int>> busy_at;
     for (int self = 0; self < 24; ++self) {
         BandwidthPlan plan(self, period);
-        plan.follow(six_sites(), 0);
+        plan.follow(six_sites(), sites, 0);
         while (plan.next_ns() < period) {
             const std::int64_t now_ns = plan.next_ns();
             const int peer = *plan.due(now_ns);
@@ -97,7 +99,7 @@ TEST(BandwidthPlan, OnePairForEachTwoSitesAndOneInEachAtTheSameTime) {
 TEST(BandwidthPlan, WhatFailsIsTriedMoreAndMoreRarelyAndAChangedLinkSoon) {
     BandwidthPlan plan(16, period);
     Version version = six_sites();
-    plan.follow(version, 0);
+    plan.follow(version, sites, 0);
     std::int64_t now_ns = plan.next_ns();
     ASSERT_EQ(plan.due(now_ns), 20);
     plan.asked(20, now_ns);
@@ -112,10 +114,10 @@ TEST(BandwidthPlan, WhatFailsIsTriedMoreAndMoreRarelyAndAChangedLinkSoon) {
     plan.ended({20, {}}, now_ns);
     EXPECT_EQ(plan.next_ns(), now_ns + 4 * ns_per_s);
     plan.ended({20, 1}, now_ns);
-    plan.follow(version, now_ns);
+    plan.follow(version, sites, now_ns);
     EXPECT_GT(plan.next_ns(), period);
     version.latency_us[16 * 24 + 20] *= 3;
-    plan.follow(version, now_ns + 120 * ns_per_s);
+    plan.follow(version, sites, now_ns + 120 * ns_per_s);
     EXPECT_LT(plan.next_ns(), now_ns + 130 * ns_per_s);
     EXPECT_EQ(plan.due(plan.next_ns()), 20);
     // Back so soon that it would be twice in a minute.
@@ -123,17 +125,17 @@ TEST(BandwidthPlan, WhatFailsIsTriedMoreAndMoreRarelyAndAChangedLinkSoon) {
     plan.asked(20, now_ns);
     plan.ended({20, 1}, now_ns);
     version.latency_us[16 * 24 + 20] /= 3;
-    plan.follow(version, now_ns);
+    plan.follow(version, sites, now_ns);
     EXPECT_EQ(plan.next_ns(), now_ns + 60 * ns_per_s);
 }
 
 TEST(BandwidthPlan, NothingIsMeasuredUnlessAskedForOrBeforeThereIsATree) {
     BandwidthPlan never(0, 0), early(0, period);
-    never.follow(six_sites(), 0);
+    never.follow(six_sites(), sites, 0);
     EXPECT_EQ(never.next_ns(), never_ns);
     Version no_tree = six_sites();
     no_tree.tree.clear();
-    early.follow(no_tree, 0);
+    early.follow(no_tree, sites, 0);
     EXPECT_EQ(early.next_ns(), never_ns);
 }
 

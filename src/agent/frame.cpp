@@ -9,7 +9,7 @@ namespace mutirao::agent {
 namespace {
 
 constexpr std::uint8_t magic = 0x6d;
-constexpr std::uint8_t version = 2;
+constexpr std::uint8_t version = 3;
 
 struct Cut {
     Head head;
@@ -31,11 +31,10 @@ void fields(Codec& codec, Coded<Codec, Cut>& cut) {
 }
 
 /// What the head says, as far as it makes sense to this receiver. At least head_bytes.
-std::variant<Cut, Reject> read_head(std::span<const std::byte> bytes, int self, int host_count,
-                                    std::size_t most_payload) {
+std::variant<Cut, Reject> read_head(std::span<const std::byte> bytes, int self, int host_count) {
     const auto cut = from_bytes<Cut>(bytes.first(head_bytes));
     if (!cut) return Reject::rejected_junk;
-    if (cut->payload_bytes > most_payload) return Reject::rejected_oversized;
+    if (cut->payload_bytes > most_payload_bytes) return Reject::rejected_oversized;
     if (cut->head.sender == self) return Reject::rejected_from_self;
     if (cut->head.receiver != self) return Reject::rejected_wrong_receiver;
     if (cut->head.sender >= host_count) return Reject::rejected_unknown_sender;
@@ -97,8 +96,7 @@ void FrameDecoder::feed(std::span<const std::byte> bytes) {
 std::variant<std::monostate, Frame, Reject> FrameDecoder::next() {
     const std::span<const std::byte> rest = std::span(buffer_).subspan(taken_);
     if (rest.size() < head_bytes) return std::monostate{};
-    const auto read = read_head(rest, expectation_.self, expectation_.host_count,
-                                expectation_.most_payload);
+    const auto read = read_head(rest, expectation_.self, expectation_.host_count);
     if (const Reject* reject = std::get_if<Reject>(&read)) return *reject;
     const Cut& cut = std::get<Cut>(read);
     if (cut.head.sender != expectation_.sender.value_or(cut.head.sender))
@@ -116,8 +114,7 @@ std::variant<std::monostate, Frame, Reject> FrameDecoder::next() {
 std::variant<Frame, Reject> open_datagram(std::span<const std::byte> datagram, int self,
                                           std::span<DatagramPeer> peers) {
     if (datagram.size() < frame_overhead_bytes) return Reject::rejected_truncated;
-    const auto read =
-        read_head(datagram, self, static_cast<int>(peers.size()), most_payload_bytes);
+    const auto read = read_head(datagram, self, static_cast<int>(peers.size()));
     if (const Reject* reject = std::get_if<Reject>(&read)) return *reject;
     const Cut& cut = std::get<Cut>(read);
     if (datagram.size() < cut.frame_bytes()) return Reject::rejected_truncated;

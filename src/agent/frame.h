@@ -51,9 +51,8 @@ enum class Kind : std::uint8_t {
     probe,    ///< UDP; over TCP where UDP does not pass
     echo,     ///< counter of the probe, nanoseconds held
     rounds,   ///< a message of core/spanning_tree/rounds.h
-    bandwidth_ask, bandwidth_answer,
-    bandwidth_data,  ///< UDP
-    bandwidth_result,
+    bandwidth_data,    ///< UDP
+    bandwidth_result,  ///< what came of a train
     facts,  ///< of facts.h
     farewell  ///< the last: this agent's job is over, and says nothing of its links
 };
@@ -105,7 +104,6 @@ struct Expectation {
     int host_count = 0;
     std::optional<int> sender;  ///< nothing: any but self
     Session session;
-    std::size_t most_payload = most_payload_bytes;
 };
 
 /// Cuts a stream of bytes into frames. After a reject the stream is of no more use.

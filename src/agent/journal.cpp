@@ -21,30 +21,41 @@ constexpr const char* set_up =
     "CREATE INDEX IF NOT EXISTS measurement_of ON measurement(host, other, sensor, time_s);"
     "CREATE TABLE IF NOT EXISTS event(time_s REAL, host INTEGER, text TEXT);";
 
+double wall_s() { return static_cast<double>(wall_ns()) / ns_per_s; }
+
 }  // namespace
 
-SeriesFile::SeriesFile(std::string path, int host) : host_(host) {
-    if (path.empty()) return;
+Journal::Journal(const std::string& series_file, int host, int host_count)
+    : host_(host), recent_(static_cast<std::size_t>(host_count)) {
+    if (series_file.empty()) return;
     try {
-        database_ = profile::open(path, SQLITE_OPEN_CREATE, busy_timeout_ms);
+        database_ = profile::open(series_file, SQLITE_OPEN_CREATE, busy_timeout_ms);
     } catch (const profile::Refused& refused) {
         stop(refused.reason);
     }
     flush();
 }
 
-SeriesFile::~SeriesFile() { flush(); }
-
-void SeriesFile::measured(double time_s, std::string_view sensor, int other, double value) {
-    if (kept()) rows_.push_back({time_s, sensor, other, value, {}});
+void Journal::measured(std::string_view sensor, int other, double value) {
+    if (keeps_series()) rows_.push_back({wall_s(), sensor, other, value, {}});
 }
 
-void SeriesFile::event(double time_s, std::string_view text) {
-    if (kept()) rows_.push_back({time_s, {}, -1, 0, std::string(text)});
+void Journal::measured_latency(int other, double latency_us) {
+    std::deque<double>& recent = recent_[static_cast<std::size_t>(other)];
+    recent.push_back(latency_us);
+    if (recent.size() > most_recent) recent.pop_front();
+    measured("latency_us", other, latency_us);
 }
 
-void SeriesFile::flush() {
-    if (!kept() || (set_up_ && rows_.empty())) return;
+void Journal::event(std::string text) {
+    const double time_s = wall_s();
+    if (keeps_series()) rows_.push_back({time_s, {}, -1, 0, text});
+    events_.push_back({time_s, std::move(text)});
+    if (events_.size() > most_events) events_.pop_front();
+}
+
+void Journal::flush() {
+    if (!keeps_series() || (set_up_ && rows_.empty())) return;
     try {
         if (!set_up_) profile::execute(database_, set_up);
         set_up_ = true;
@@ -59,7 +70,7 @@ void SeriesFile::flush() {
     }
 }
 
-void SeriesFile::write_rows() {
+void Journal::write_rows() {
     profile::Statement measurement(database_, "INSERT INTO measurement VALUES(?, ?, ?, ?, ?)");
     profile::Statement event(database_, "INSERT INTO event VALUES(?, ?, ?)");
     for (const Row& row : rows_) {
@@ -73,34 +84,10 @@ void SeriesFile::write_rows() {
     }
 }
 
-void SeriesFile::stop(std::string_view reason) {
+void Journal::stop(std::string_view reason) {
     stopped_ = reason;
     database_.reset();
     rows_ = {};
-}
-
-namespace {
-
-double wall_s() { return static_cast<double>(wall_ns()) / ns_per_s; }
-
-}  // namespace
-
-void Journal::measured(std::string_view sensor, int other, double value) {
-    series_.measured(wall_s(), sensor, other, value);
-}
-
-void Journal::measured_latency(int other, double latency_us) {
-    std::deque<double>& recent = recent_[static_cast<std::size_t>(other)];
-    recent.push_back(latency_us);
-    if (recent.size() > most_recent) recent.pop_front();
-    measured("latency_us", other, latency_us);
-}
-
-void Journal::event(std::string text) {
-    const double time_s = wall_s();
-    series_.event(time_s, text);
-    events_.push_back({time_s, std::move(text)});
-    if (events_.size() > most_events) events_.pop_front();
 }
 
 }  // namespace mutirao::agent

@@ -10,27 +10,39 @@
 
 namespace mutirao::agent {
 
-/// The history of what an agent measured, in an SQLite file, for people. The agent works on whatever
+struct Event {
+    double time_s = 0;  ///< since 1970
+    std::string text;
+};
+
+/// What people may want to look at later: the newest measurements and events, in memory for the shared
+/// view and, when asked for, all of them in an SQLite file, the series. The agent works on whatever
 /// becomes of it: the first error ends the series, not the agent.
 ///
 /// Tables: measurement(time_s, sensor, host, other, value), `other` -1 for what concerns one host only;
 /// event(time_s, host, text). Times in seconds since 1970, units in the sensor's name.
-class SeriesFile {
+class Journal {
   public:
-    /// `path` empty: no series is kept.
-    SeriesFile(std::string path, int host);
-    ~SeriesFile();
-    SeriesFile(const SeriesFile&) = delete;
-    SeriesFile& operator=(const SeriesFile&) = delete;
+    static constexpr std::size_t most_events = 64;
+    static constexpr std::size_t most_recent = 16;
 
-    void measured(double time_s, std::string_view sensor, int other, double value);
-    void event(double time_s, std::string_view text);
+    /// `series_file` empty: no series is kept.
+    Journal(const std::string& series_file, int host, int host_count);
+
+    /// `sensor`: of static storage, as all names of sensors are.
+    void measured(std::string_view sensor, int other, double value);
+    /// Half a round trip of the link to `other`.
+    void measured_latency(int other, double latency_us);
+    void event(std::string text);
     /// Writes what has come together, in one transaction. Waits for a lock a few milliseconds only.
     void flush();
 
-    bool kept() const { return database_ != nullptr; }
+    /// Both with the oldest first.
+    const std::deque<double>& recent_us(int other) const { return recent_[static_cast<std::size_t>(other)]; }
+    const std::deque<Event>& events() const { return events_; }
+    bool keeps_series() const { return database_ != nullptr; }
     /// Why the series ended; empty while it is kept, and if none was asked for.
-    const std::string& stopped() const { return stopped_; }
+    const std::string& series_stopped() const { return stopped_; }
 
   private:
     struct Row {
@@ -45,44 +57,13 @@ class SeriesFile {
     void write_rows();
 
     int host_;
+    std::vector<std::deque<double>> recent_;
+    std::deque<Event> events_;
     profile::Database database_;
     bool set_up_ = false;
     int busy_flushes_ = 0;  ///< in a row, at which another held the file
-    std::vector<Row> rows_;
+    std::vector<Row> rows_;  ///< not written yet
     std::string stopped_;
-};
-
-struct Event {
-    double time_s = 0;  ///< since 1970
-    std::string text;
-};
-
-/// What people may want to look at later: the newest measurements and events, in memory for the shared
-/// view and, when asked for, in the series file.
-class Journal {
-  public:
-    static constexpr std::size_t most_events = 64;
-    static constexpr std::size_t most_recent = 16;
-
-    Journal(std::string series_file, int host, int host_count)
-        : series_(std::move(series_file), host), recent_(static_cast<std::size_t>(host_count)) {}
-
-    /// `sensor`: of static storage, as all names of sensors are.
-    void measured(std::string_view sensor, int other, double value);
-    /// Half a round trip of the link to `other`.
-    void measured_latency(int other, double latency_us);
-    void event(std::string text);
-    void flush() { series_.flush(); }
-
-    /// Both with the oldest first.
-    const std::deque<double>& recent_us(int other) const { return recent_[static_cast<std::size_t>(other)]; }
-    const std::deque<Event>& events() const { return events_; }
-    const std::string& series_stopped() const { return series_.stopped(); }
-
-  private:
-    SeriesFile series_;
-    std::vector<std::deque<double>> recent_;
-    std::deque<Event> events_;
 };
 
 }  // namespace mutirao::agent

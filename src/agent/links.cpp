@@ -55,15 +55,16 @@ Links::Links(int self, const Options& options, Mesh& mesh, Counters& counters, J
     }
 }
 
-void Links::joined(int peer, std::optional<double> round_trip_us, std::int64_t now_ns) {
+void Links::joined(int peer, const std::optional<Greeting>& greeting, std::int64_t now_ns) {
     watches_[index(peer)] = {};
     if (peer < self_) return;
     // All channels come up at about the same time: the first probes must not go out all at once.
     const auto spread_ns = static_cast<std::int64_t>(phase_of(peer) * 20 * ns_per_ms);
     LinkProber& prober = probers_[index(peer)];
     prober.start(now_ns + spread_ns, now_ns);
-    if (!round_trip_us) return;
-    prober.estimated(*round_trip_us / 2);
+    if (!greeting) return;
+    journal_.measured("tcp_connect_us", peer, greeting->connect_us);
+    prober.estimated(greeting->round_trip_us / 2);
     if (!prober.detector().was_measured())
         announcements_.push_back({peer, *prober.announced_us()});
 }

@@ -69,8 +69,7 @@ class Links {
   public:
     Links(int self, const Options& options, Mesh& mesh, Counters& counters, Journal& journal);
 
-    /// `round_trip_us`: what the greeting took, at the lower host.
-    void joined(int peer, std::optional<double> round_trip_us, std::int64_t now_ns);
+    void joined(int peer, const std::optional<Greeting>& greeting, std::int64_t now_ns);
     void lost(int peer);
     /// Links of the tree are probed more often than others.
     void use_tree(const NetworkView& view, std::int64_t now_ns);

@@ -75,11 +75,9 @@ namespace {
 
 using Stage = Connection::Stage;
 
-constexpr std::size_t hello_bytes = 16;
-constexpr std::size_t welcome_bytes = 24;
 /// Accepted but not yet known to be of the job, from addresses of the contacts and from others alike;
 /// for more, the oldest ones go.
-constexpr std::size_t most_strangers = 64;
+constexpr int most_strangers = 64;
 constexpr std::int64_t accept_pause_ns = ns_per_s;
 constexpr std::int64_t first_backoff_ns = 50 * ns_per_ms;
 constexpr std::int64_t longest_backoff_ns = 2 * ns_per_s;
@@ -139,15 +137,12 @@ double greeting_round_trip_us(const Connection& connection) {
 
 }  // namespace
 
-Mesh::Mesh(const Job& job, const Endpoint& endpoint, Poller& poller, Counters& counters, MeshListener& listener)
+Mesh::Mesh(const Job& job, const Endpoint& endpoint, Counters& counters, MeshListener& listener)
     : job_(job),
       patience_ns_(patience_to_greet_ns(job.options)),
       endpoint_(endpoint),
-      poller_(poller),
       counters_(counters),
       listener_(listener),
-      listening_name_(poller.add(endpoint.tcp())),
-      hears_datagrams_(poller.add(endpoint.udp()) != 0),
       peers_(job_.contacts.size()),
       datagram_peers_(job_.contacts.size()) {
     for (const Contact& contact : job_.contacts)
@@ -155,40 +150,44 @@ Mesh::Mesh(const Job& job, const Endpoint& endpoint, Poller& poller, Counters& c
                                   contact.addresses.begin() + contact.address_count);
 }
 
-Expectation Mesh::expectation_of(std::optional<int> sender, const Session& session,
-                                 std::size_t most_payload) const {
-    return {job_.self, host_count(), sender, session, most_payload};
+Expectation Mesh::expectation_of(std::optional<int> sender, const Session& session) const {
+    return {job_.self, host_count(), sender, session};
 }
 
 std::optional<std::uint32_t> Mesh::send(int peer, Kind kind, std::span<const std::byte> payload) {
     Connection* channel = peers_[index(peer)].channel;
-    if (channel == nullptr) return std::nullopt;
-    const auto counter = channel->send(job_.self, kind, payload, counters_);
-    poll_for_writing(*channel);
-    return counter;
+    return channel == nullptr ? std::nullopt : channel->send(job_.self, kind, payload, counters_);
 }
 
-void Mesh::on_ready(const Ready& ready, std::int64_t now_ns) {
-    if (ready.name == listening_name_) return accept_all(now_ns);
-    const auto found = connections_.find(ready.name);
-    if (found == connections_.end()) return;
-    Connection& connection = *found->second;
-    if (connection.broken) return;
-    if (connection.stage == Stage::connecting) {
-        if (ready.writable) on_connected(connection, now_ns);
-        return;
+void Mesh::add_sockets(std::vector<pollfd>& sockets) const {
+    constexpr int none = -1;  // passed over
+    sockets.push_back({endpoint_.udp(), POLLIN, 0});
+    sockets.push_back({accept_again_ns_ == 0 ? endpoint_.tcp() : none, POLLIN, 0});
+    for (const auto& each : connections_) {
+        const bool reads = each->stage != Stage::connecting, writes = !reads || each->wants_to_write();
+        sockets.push_back({each->socket(), static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0)), 0});
     }
-    if (ready.writable) connection.flush(counters_);
-    if (ready.readable) read(connection);
-    poll_for_writing(connection);
+}
+
+void Mesh::on_ready(std::span<const pollfd> sockets, std::int64_t now_ns) {
+    const auto of_connections = sockets.subspan(2);
+    for (std::size_t i = 0; i < of_connections.size(); ++i) {
+        Connection& connection = *connections_[i];
+        const int events = of_connections[i].revents;
+        if (connection.broken || events == 0) continue;
+        if (connection.stage == Stage::connecting) {
+            on_connected(connection, now_ns);
+            continue;
+        }
+        if ((events & ~POLLIN) != 0) connection.flush(counters_);
+        if ((events & ~POLLOUT) != 0) read(connection);
+    }
+    if (sockets[1].revents != 0) accept_all(now_ns);
 }
 
 void Mesh::tick(std::int64_t now_ns) {
     clear_broken(now_ns);
-    if (accept_again_ns_ != 0 && now_ns >= accept_again_ns_) {
-        accept_again_ns_ = 0;
-        listening_name_ = poller_.add(endpoint_.tcp());
-    }
+    if (now_ns >= accept_again_ns_) accept_again_ns_ = 0;
     for (int peer = job_.self + 1; peer < host_count(); ++peer) {
         const Peer& each = peers_[index(peer)];
         if (each.channel == nullptr && each.attempt == nullptr && now_ns >= each.next_attempt_ns)
@@ -203,7 +202,7 @@ std::int64_t Mesh::next_ns() const {
         if (each.channel == nullptr && each.attempt == nullptr)
             next = std::min(next, each.next_attempt_ns);
     }
-    for (const auto& [name, connection] : connections_) {
+    for (const auto& connection : connections_) {
         if (connection->broken) return 0;
         if (connection->stage != Stage::up)
             next = std::min(next, connection->started_ns + patience_ns_);
@@ -221,28 +220,22 @@ void Mesh::accept_all(std::int64_t now_ns) {
         const bool familiar = contact_addresses_.contains(ntohl(from.sin_addr.s_addr));
         make_room(familiar);
         set_up_channel(socket.number(), job_.options);
-        const Expectation hello =
-            expectation_of(std::nullopt, {job_.key, 0}, hello_bytes);
-        Connection* kept =
-            keep({std::move(socket), Stage::awaiting_hello, FrameDecoder(hello), now_ns});
-        if (kept != nullptr) kept->familiar = familiar;
+        FrameDecoder hello(expectation_of(std::nullopt, {job_.key, 0}));
+        keep({std::move(socket), Stage::awaiting_hello, std::move(hello), now_ns})->familiar = familiar;
     }
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-        poller_.remove(endpoint_.tcp());
-        listening_name_ = 0;
         accept_again_ns_ = now_ns + accept_pause_ns;
     }
 }
 
 /// Who has connected and says nothing must not keep others out: the oldest of its sort goes.
 void Mesh::make_room(bool familiar) {
-    std::vector<std::uint64_t> strangers;
-    for (const auto& [name, connection] : connections_)
-        if (connection->stage == Stage::awaiting_hello && connection->familiar == familiar)
-            strangers.push_back(name);
-    if (strangers.size() < most_strangers + peers_.size()) return;
+    const auto is_stranger = [&](const auto& each) {
+        return each->stage == Stage::awaiting_hello && each->familiar == familiar && !each->broken;
+    };
+    if (std::ranges::count_if(connections_, is_stranger) < most_strangers + host_count()) return;
     ++counters_[Count::strangers_dropped];
-    connections_.erase(*std::ranges::min_element(strangers));
+    (*std::ranges::find_if(connections_, is_stranger))->broken = true;
 }
 
 void Mesh::connect_to(int peer, std::int64_t now_ns) {
@@ -260,17 +253,13 @@ void Mesh::connect_to(int peer, std::int64_t now_ns) {
     if (connect(socket.number(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0 &&
         errno != EINPROGRESS)
         return;
-    const Expectation welcome = expectation_of(peer, {job_.key, 0}, welcome_bytes);
-    host.attempt = keep({std::move(socket), Stage::connecting, FrameDecoder(welcome), now_ns});
-    if (host.attempt != nullptr) host.attempt->peer = peer;
+    FrameDecoder welcome(expectation_of(peer, {job_.key, 0}));
+    host.attempt = keep({std::move(socket), Stage::connecting, std::move(welcome), now_ns});
+    host.attempt->peer = peer;
 }
 
 Connection* Mesh::keep(Connection connection) {
-    auto kept = std::make_unique<Connection>(std::move(connection));
-    kept->polled_for_writing = kept->stage == Stage::connecting;
-    kept->name = poller_.add(kept->socket(), kept->polled_for_writing);
-    if (kept->name == 0) return nullptr;
-    return connections_.emplace(kept->name, std::move(kept)).first->second.get();
+    return connections_.emplace_back(std::make_unique<Connection>(std::move(connection))).get();
 }
 
 void Mesh::on_connected(Connection& connection, std::int64_t now_ns) {
@@ -284,12 +273,10 @@ void Mesh::on_connected(Connection& connection, std::int64_t now_ns) {
     }
     connection.greeted_ns = now_ns;
     connection.connect_us = static_cast<double>(now_ns - connection.started_ns) / ns_per_us;
-    listener_.connected(connection.peer, connection.connect_us);
     connection.stage = Stage::awaiting_welcome;
     connection.own_number = *number;
     connection.use({job_.key, 0});
     connection.send(job_.self, Kind::hello, to_bytes(Hello{job_.id, *number}), counters_);
-    poll_for_writing(connection);
 }
 
 void Mesh::read(Connection& connection) {
@@ -359,7 +346,7 @@ void Mesh::on_welcome(Connection& connection, const Frame& frame) {
     if (welcome->answered != connection.own_number) return reject(connection, Reject::rejected_replayed);
     agree(connection);
     connection.send(job_.self, Kind::confirm, {}, counters_);
-    bring_up(connection, greeting_round_trip_us(connection));
+    bring_up(connection, Greeting{connection.connect_us, greeting_round_trip_us(connection)});
 }
 
 /// Derives what both sides use from here on; the old key stays until the other proves that it lives.
@@ -371,12 +358,11 @@ void Mesh::agree(Connection& connection) {
         lower ? connection.own_number : connection.peer_number,
         lower ? connection.peer_number : connection.own_number);
     connection.use(sessions.channel);
-    connection.decoder.expect(
-        expectation_of(connection.peer, sessions.channel, most_payload_bytes));
+    connection.decoder.expect(expectation_of(connection.peer, sessions.channel));
     connection.datagrams = sessions.datagrams;
 }
 
-void Mesh::bring_up(Connection& connection, std::optional<double> round_trip_us) {
+void Mesh::bring_up(Connection& connection, const std::optional<Greeting>& greeting) {
     const int peer = connection.peer;
     drop_channel(peer);
     Peer& host = peers_[index(peer)];
@@ -391,7 +377,7 @@ void Mesh::bring_up(Connection& connection, std::optional<double> round_trip_us)
                 &length);
     host.datagram_address.sin_port = htons(job_.contacts[index(peer)].udp_port);
     ++counters_[Count::channels_opened];
-    listener_.joined(peer, round_trip_us);
+    listener_.joined(peer, greeting);
 }
 
 void Mesh::drop_channel(int peer) {
@@ -403,31 +389,20 @@ void Mesh::drop_channel(int peer) {
 }
 
 void Mesh::clear_broken(std::int64_t now_ns) {
-    std::vector<std::uint64_t> names;
-    do {
-        names.clear();
-        for (const auto& [name, connection] : connections_) {
-            const bool late = connection->stage != Stage::up &&
-                              now_ns - connection->started_ns >= patience_ns_;
-            if (connection->broken || late) names.push_back(name);
-        }
-        for (const std::uint64_t name : names) {
-            const auto found = connections_.find(name);
-            const std::unique_ptr<Connection> ended = std::move(found->second);
-            connections_.erase(found);
-            if (ended->peer < 0) continue;
-            Peer& host = peers_[index(ended->peer)];
-            if (host.attempt == ended.get()) host.attempt = nullptr;
-            if (host.channel == ended.get()) drop_channel(ended->peer);
-        }
-    } while (!names.empty());
-}
-
-void Mesh::poll_for_writing(Connection& connection) {
-    if (connection.broken || connection.stage == Stage::connecting) return;
-    if (connection.wants_to_write() == connection.polled_for_writing) return;
-    connection.polled_for_writing = connection.wants_to_write();
-    poller_.change(connection.socket(), connection.name, true, connection.polled_for_writing);
+    const auto is_over = [&](const auto& each) {
+        return each->broken || (each->stage != Stage::up && now_ns - each->started_ns >= patience_ns_);
+    };
+    // Whoever hears of one that is lost may break others, by what it sends.
+    while (true) {
+        const auto found = std::ranges::find_if(connections_, is_over);
+        if (found == connections_.end()) return;
+        const std::unique_ptr<Connection> ended = std::move(*found);
+        connections_.erase(found);
+        if (ended->peer < 0) continue;
+        Peer& host = peers_[index(ended->peer)];
+        if (host.attempt == ended.get()) host.attempt = nullptr;
+        if (host.channel == ended.get()) drop_channel(ended->peer);
+    }
 }
 
 namespace {

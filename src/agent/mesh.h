@@ -6,6 +6,7 @@
 #pragma once
 
 #include <netinet/in.h>
+#include <poll.h>
 
 #include <array>
 #include <cstddef>
@@ -13,7 +14,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <unordered_set>
 #include <variant>
 #include <vector>
@@ -73,24 +73,26 @@ class Connection {
     std::int64_t started_ns;
     std::int64_t greeted_ns = 0;  ///< when hello was sent
     double connect_us = 0;
-    std::uint64_t name = 0;  ///< at the poller
     int peer = -1;           ///< -1: not known yet
     bool familiar = false;   ///< accepted from an address of one of the contacts
     std::uint64_t own_number = 0;
     std::uint64_t peer_number = 0;
     Session datagrams;       ///< agreed on this connection
-    bool polled_for_writing = false;
+};
+
+/// What it took to come together, at the end that made the connection.
+struct Greeting {
+    double connect_us = 0;
+    double round_trip_us = 0;  ///< an upper bound
 };
 
 /// Who is told what the mesh sees.
 class MeshListener {
   public:
-    /// `round_trip_us`: what the greeting took, at the end that made the connection. An upper bound.
-    virtual void joined(int peer, std::optional<double> round_trip_us) = 0;
+    virtual void joined(int peer, const std::optional<Greeting>& greeting) = 0;
     virtual void lost(int peer) = 0;
     /// Of a peer whose channel is up; not the frames with which it came up.
     virtual void received(int peer, const Frame& frame) = 0;
-    virtual void connected(int peer, double connect_us) = 0;
 
   protected:
     ~MeshListener() = default;
@@ -108,9 +110,8 @@ struct Datagram {
 class Mesh {
   public:
     /// Job and endpoint must outlive this.
-    Mesh(const Job& job, const Endpoint& endpoint, Poller& poller, Counters& counters, MeshListener& listener);
+    Mesh(const Job& job, const Endpoint& endpoint, Counters& counters, MeshListener& listener);
 
-    bool usable() const { return listening_name_ != 0 && hears_datagrams_; }
     bool up(int peer) const { return peers_[index(peer)].channel != nullptr; }
     /// At some time.
     bool was_up(int peer) const { return datagram_peers_[index(peer)].session.number != 0; }
@@ -128,7 +129,9 @@ class Mesh {
     /// The next good datagram; nothing when no more have come. Valid until the next call.
     std::optional<Datagram> receive_datagram();
 
-    void on_ready(const Ready& ready, std::int64_t now_ns);
+    /// What to wait for, and what came of that.
+    void add_sockets(std::vector<pollfd>& sockets) const;
+    void on_ready(std::span<const pollfd> sockets, std::int64_t now_ns);
     /// Connects what is not connected, and clears away what broke. To be called after events.
     void tick(std::int64_t now_ns);
     std::int64_t next_ns() const;
@@ -155,30 +158,25 @@ class Mesh {
     void handle(Connection& connection, const Frame& frame);
     void on_hello(Connection& connection, const Frame& frame);
     void on_welcome(Connection& connection, const Frame& frame);
-    void bring_up(Connection& connection, std::optional<double> round_trip_us);
+    void bring_up(Connection& connection, const std::optional<Greeting>& greeting);
     void agree(Connection& connection);
     void reject(Connection& connection, Reject why);
     void drop_channel(int peer);
     void clear_broken(std::int64_t now_ns);
-    void poll_for_writing(Connection& connection);
     std::optional<std::uint32_t> send_datagram(const sockaddr_in& to, int peer, Kind kind,
                                                std::span<const std::byte> payload);
-    Expectation expectation_of(std::optional<int> sender, const Session& session,
-                               std::size_t most_payload) const;
+    Expectation expectation_of(std::optional<int> sender, const Session& session) const;
 
     const Job& job_;
     std::int64_t patience_ns_;  ///< for a greeting
     const Endpoint& endpoint_;
-    Poller& poller_;
     Counters& counters_;
     MeshListener& listener_;
-    std::uint64_t listening_name_;
-    bool hears_datagrams_;
     std::unordered_set<std::uint32_t> contact_addresses_;
     std::int64_t accept_again_ns_ = 0;  ///< 0: accepting
     std::vector<Peer> peers_;
     std::vector<DatagramPeer> datagram_peers_;
-    std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
+    std::vector<std::unique_ptr<Connection>> connections_;  ///< the oldest first
     std::array<std::byte, 2048> received_{};
     std::vector<std::byte> sending_;
 };

@@ -24,14 +24,9 @@ namespace mutirao::agent {
 // writes, any number read without being able to stop it (a sequence lock): a reader copies, and copies
 // again if the writer was at work meanwhile.
 
-struct SectionPlace {
-    std::uint64_t offset_bytes = 0;
-    std::uint64_t capacity_words = 0;
-};
-
 struct SegmentHead {
     static constexpr std::uint64_t right_magic = 0x6f61726974756d00;
-    static constexpr std::uint32_t right_layout = 3;
+    static constexpr std::uint32_t right_layout = 4;
 
     std::uint64_t magic = right_magic;
     std::uint32_t layout = right_layout;
@@ -39,9 +34,6 @@ struct SegmentHead {
     std::int32_t self = 0;
     std::int32_t host_count = 0;
     std::uint64_t job = 0;
-    std::uint64_t size_bytes = 0;
-    SectionPlace network;
-    SectionPlace status;
     std::atomic<std::uint64_t> changes{0};
     std::atomic<std::uint64_t> ended{0};  ///< the agent stopped in good order
 };
@@ -50,9 +42,8 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 /// A section at its place in the memory. Words are atomic, so that a torn copy is merely thrown away.
 class Section {
   public:
-    Section(std::byte* memory, const SectionPlace& place)
-        : words_(reinterpret_cast<std::atomic<std::uint64_t>*>(memory + place.offset_bytes)),
-          capacity_words_(place.capacity_words) {}
+    Section(std::byte* memory, std::size_t capacity_words)
+        : words_(reinterpret_cast<std::atomic<std::uint64_t>*>(memory)), capacity_words_(capacity_words) {}
 
     static std::size_t bytes_for(std::size_t capacity_words) {
         return (capacity_words + head_words) * sizeof(std::uint64_t);
@@ -106,7 +97,21 @@ class Section {
     }
 
     std::atomic<std::uint64_t>* words_;
-    std::uint64_t capacity_words_;
+    std::size_t capacity_words_;
+};
+
+/// How much each section can hold, more than is ever published, and where it lies: it follows from the number of hosts.
+struct Layout {
+    static constexpr std::size_t network_at = (sizeof(SegmentHead) + 63) / 64 * 64;
+
+    explicit Layout(int host_count)
+        : hosts(static_cast<std::size_t>(host_count)),
+          network_words(16 + 8 * hosts + 4 * hosts * hosts),
+          status_words((64 + hosts) * 1024 / sizeof(std::uint64_t)),
+          status_at(network_at + Section::bytes_for(network_words)),
+          size_bytes(status_at + Section::bytes_for(status_words)) {}
+
+    std::size_t hosts, network_words, status_words, status_at, size_bytes;
 };
 
 /// What an agent knows of the whole network, as bytes for the shared memory.
@@ -126,15 +131,14 @@ struct ViewReader::Mapping {
     }
 
     SegmentHead& head() const { return *reinterpret_cast<SegmentHead*>(memory); }
-    Section network() const { return {memory, head().network}; }
-    Section status() const { return {memory, head().status}; }
+    Section network() const { return {memory + Layout::network_at, Layout(head().host_count).network_words}; }
+    Section status() const {
+        const Layout layout(head().host_count);
+        return {memory + layout.status_at, layout.status_words};
+    }
 };
 
 namespace {
-
-constexpr std::size_t fixed_bytes = 64;
-constexpr std::size_t edge_bytes = 8;
-constexpr std::size_t speed_bytes = 24;
 
 template <class Codec>
 void tree_fields(Codec& codec, Coded<Codec, EdgeList>& tree, int host_count) {
@@ -172,19 +176,6 @@ void fields(Codec& codec, Coded<Codec, NetworkView>& view, Coded<Codec, Version>
     });
 }
 
-/// More than is ever published.
-std::size_t most_published_bytes(int host_count) {
-    const auto hosts = static_cast<std::size_t>(host_count);
-    return fixed_bytes + hosts * (2 * edge_bytes + speed_bytes) + 4 * hosts * hosts * sizeof(double);
-}
-
-bool lies_within(const SectionPlace& place, std::size_t size_bytes) {
-    if (place.offset_bytes % sizeof(std::uint64_t) != 0 || place.offset_bytes > size_bytes ||
-        place.capacity_words > size_bytes / sizeof(std::uint64_t))
-        return false;
-    return place.offset_bytes + Section::bytes_for(place.capacity_words) <= size_bytes;
-}
-
 /// Somebody else holds the lock that an agent takes on its segment.
 bool is_locked(int file) {
     struct flock lock{};
@@ -195,9 +186,8 @@ bool is_locked(int file) {
 
 bool is_whole(const SegmentHead& head, std::size_t size_bytes) {
     return head.magic == SegmentHead::right_magic && head.layout == SegmentHead::right_layout &&
-           head.size_bytes == size_bytes && head.host_count > 0 &&
-           head.host_count <= HostSet::most_hosts && lies_within(head.network, size_bytes) &&
-           lies_within(head.status, size_bytes);
+           head.host_count > 0 && head.host_count <= HostSet::most_hosts &&
+           Layout(head.host_count).size_bytes == size_bytes;
 }
 
 }  // namespace
@@ -280,18 +270,6 @@ bool ViewReader::gone() const {
 namespace {
 
 constexpr const char* folder = "/dev/shm";
-constexpr int most_tries = 100;
-
-std::size_t most_status_bytes(int host_count) {
-    return 64 * 1024 + static_cast<std::size_t>(host_count) * 1024;
-}
-
-SectionPlace place_section(std::size_t& end_bytes, std::size_t most_bytes) {
-    const std::size_t words = most_bytes / sizeof(std::uint64_t) + 1;
-    const SectionPlace place{end_bytes, words};
-    end_bytes += Section::bytes_for(words);
-    return place;
-}
 
 bool lock(int file) {
     struct flock wanted{};
@@ -308,66 +286,23 @@ bool is_same_file(int file, const std::string& path) {
            mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
 }
 
-bool is_own_file(const std::string& path) {
-    struct stat named{};
-    return lstat(path.c_str(), &named) == 0 && S_ISREG(named.st_mode) &&
-           named.st_uid == geteuid();
-}
-
-/// What is in the way, right after it could not be removed.
-std::string obstacle(const std::string& path) {
-    std::string what = ": " + system_says();
-    struct stat named{};
-    if (lstat(path.c_str(), &named) == 0) {
-        if (S_ISDIR(named.st_mode))
-            what = " is a directory";
-        else if (!S_ISREG(named.st_mode))
-            what = " is no file";
-        else if (named.st_uid != geteuid())
-            what = " belongs to user " + std::to_string(named.st_uid);
-    }
-    return path + what + ": remove it, or choose another name";
-}
-
-/// Removes the file of that name if no living agent holds it. Who holds its lock may be about to
-/// remove it as well; only the holder does, and only what still has the name.
-enum class Remnant : std::uint8_t { removed, alive, refused };
-Remnant remove_remnant(const std::string& path) {
-    const File file(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    if (!file && errno == ENOENT) return Remnant::removed;
-    // No agent's: those have a mode with which their user can open them.
-    if (!file && errno == EACCES && is_own_file(path))
-        return unlink(path.c_str()) == 0 ? Remnant::removed : Remnant::refused;
-    if (!file) return Remnant::refused;
-    if (!lock(file.number())) return Remnant::alive;
-    if (!is_same_file(file.number(), path)) return Remnant::removed;
-    return unlink(path.c_str()) == 0 ? Remnant::removed : Remnant::refused;
+File open_to_lock(const std::string& path) {
+    return File(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
 }
 
 std::string path_of(const File& file) {
     return "/proc/self/fd/" + std::to_string(file.number());
 }
 
-/// Gives the file, which is locked, the name; `wrong`: why it is refused.
-Segment::Outcome give_name(const File& file, const std::string& path, std::string& wrong) {
-    const std::string nameless = path_of(file);
-    wrong = path + " is taken again and again";
-    for (int tries = 0; tries < most_tries; ++tries) {
-        if (linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0)
-            return Segment::Outcome::made;
-        if (errno != EEXIST) {
-            wrong = path + ": " + system_says();
-            return Segment::Outcome::refused;
-        }
-        switch (remove_remnant(path)) {
-            case Remnant::removed: break;
-            case Remnant::alive: return Segment::Outcome::held_by_another;
-            case Remnant::refused:
-                wrong = obstacle(path);
-                return Segment::Outcome::refused;
-        }
-    }
-    return Segment::Outcome::refused;
+/// Gives the file, which is locked, a name that may be another's. Empty, or why it is refused.
+std::string give_name(const File& file, const std::string& path) {
+    const std::string first = path + "." + std::to_string(getpid());
+    const bool named = linkat(AT_FDCWD, path_of(file).c_str(), AT_FDCWD, first.c_str(), AT_SYMLINK_FOLLOW) == 0 &&
+                       rename(first.c_str(), path.c_str()) == 0;
+    if (named) return {};
+    const std::string reason = system_says();
+    unlink(first.c_str());
+    return path + ": " + reason + ": remove it, or choose another name";
 }
 
 /// A file without a name, opened once for the memory and once for the lock.
@@ -400,12 +335,10 @@ Nameless nameless_file(std::size_t size_bytes) {
 
 Segment::Outcome Segment::make(const SegmentIdentity& identity,
                                std::unique_ptr<Segment>& segment) {
-    std::size_t size_bytes = (sizeof(SegmentHead) + 63) / 64 * 64;
-    const SectionPlace network =
-        place_section(size_bytes, most_published_bytes(identity.host_count));
-    const SectionPlace status =
-        place_section(size_bytes, most_status_bytes(identity.host_count));
-
+    const std::string path = segment_path(identity.name);
+    const File remnant = open_to_lock(path);  // locked until it is replaced, so that nobody else removes what does
+    if (remnant && !lock(remnant.number())) return Outcome::held_by_another;
+    const std::size_t size_bytes = Layout(identity.host_count).size_bytes;
     Nameless file = nameless_file(size_bytes);
     const int flags = file.memory ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
     void* memory =
@@ -419,20 +352,11 @@ Segment::Outcome Segment::make(const SegmentIdentity& identity,
     head->self = identity.self;
     head->host_count = identity.host_count;
     head->job = identity.job;
-    head->size_bytes = size_bytes;
-    head->network = network;
-    head->status = status;
-
-    const Outcome named =
-        file.locked ? give_name(file.locked, segment_path(identity.name), file.wrong)
-                    : Outcome::refused;
-    if (named == Outcome::held_by_another) return named;
+    if (file.locked) file.wrong = give_name(file.locked, path);
     segment.reset(new Segment(std::move(mapping)));
     segment->lock_ = std::move(file.locked);
-    if (named == Outcome::made)
-        segment->name_ = identity.name;
-    else
-        segment->why_unnamed_ = file.wrong;
+    if (file.wrong.empty()) segment->name_ = identity.name;
+    segment->why_unnamed_ = std::move(file.wrong);
     return Outcome::made;
 }
 
@@ -471,9 +395,14 @@ std::vector<FoundSegment> list_segments() {
     return found;
 }
 
+// Whoever holds a remnant's lock may be about to remove it as well: only the holder does, and only what still has the
+// name.
 void remove_stale_segments() {
-    for (const FoundSegment& each : list_segments())
-        if (!each.alive) remove_remnant(segment_path(each.name));
+    for (const FoundSegment& each : list_segments()) {
+        const std::string path = segment_path(each.name);
+        const File file = each.alive ? File() : open_to_lock(path);
+        if (file && lock(file.number()) && is_same_file(file.number(), path)) unlink(path.c_str());
+    }
 }
 
 }  // namespace mutirao::agent

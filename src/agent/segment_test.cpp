@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -134,18 +135,21 @@ TEST(Segment, ANameThatIsTakenByJunkIsFreedAndOthersAreExplained) {
     const SegmentIdentity what = identity("squatted");
     const std::string path = segment_path(what.name);
     std::unique_ptr<Segment> segment;
+    ASSERT_EQ(symlink("/tmp", path.c_str()), 0);
     for (const mode_t mode : {0600, 0}) {
-        const File file(open(path.c_str(), O_CREAT | O_RDWR, mode));
-        ASSERT_EQ(ftruncate(file.number(), 10), 0);
         ASSERT_EQ(Segment::make(what, segment), Segment::Outcome::made);
         EXPECT_EQ(segment->why_unnamed(), "");
         EXPECT_TRUE(ViewReader::attach(what.name));
         segment.reset();
+        const File file(open(path.c_str(), O_CREAT | O_RDWR, mode));
+        ASSERT_EQ(ftruncate(file.number(), 10), 0);
     }
-    ASSERT_EQ(symlink("/tmp", path.c_str()), 0);
     ASSERT_EQ(Segment::make(what, segment), Segment::Outcome::made);
-    EXPECT_EQ(segment->why_unnamed(), path + " is no file: remove it, or choose another name");
-    EXPECT_EQ(unlink(path.c_str()), 0);
+    segment.reset();
+    ASSERT_EQ(mkdir(path.c_str(), 0700), 0);
+    ASSERT_EQ(Segment::make(what, segment), Segment::Outcome::made);
+    EXPECT_EQ(segment->why_unnamed(), path + ": Is a directory: remove it, or choose another name");
+    EXPECT_EQ(rmdir(path.c_str()), 0);
 }
 
 TEST(Segment, RemnantsAreClearedAwayAndTheLivingAreNot) {

@@ -1,14 +1,11 @@
-// What an agent asks of the system: the time, file descriptors, sockets that are ready.
+// What an agent asks of the system: the time, file descriptors.
 #pragma once
 
-#include <sys/epoll.h>
 #include <unistd.h>
 
-#include <array>
 #include <csignal>
 #include <cstdint>
 #include <ctime>
-#include <span>
 #include <utility>
 
 namespace mutirao::agent {
@@ -67,34 +64,6 @@ class File {
   private:
     int number_;
     unsigned process_;  ///< in a child, the number may have come to mean another file
-};
-
-// Waits for sockets. Each gets a name that is never used again, so that an event of a socket that
-// was closed a moment ago is taken for no other's.
-
-struct Ready {
-    std::uint64_t name = 0;
-    bool readable = false;
-    bool writable = false;
-};
-
-class Poller {
-  public:
-    Poller() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
-
-    bool usable() const { return static_cast<bool>(epoll_); }
-    /// 0: could not be added.
-    std::uint64_t add(int socket, bool writable = false);
-    void change(int socket, std::uint64_t name, bool readable, bool writable);
-    /// Closing the socket does the same.
-    void remove(int socket);
-    std::span<const Ready> wait(int timeout_ms);
-
-  private:
-    File epoll_;
-    std::uint64_t last_name_ = 0;
-    std::array<epoll_event, 64> events_{};
-    std::array<Ready, 64> ready_{};
 };
 
 }  // namespace mutirao::agent

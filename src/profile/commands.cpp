@@ -3,8 +3,6 @@
 #include <chrono>
 #include <optional>
 
-#include "core/text/json.h"
-#include "profile/profile_file.h"
 #include "profile/profile_store.h"
 #include "tool/arguments.h"
 #include "tool/network_file.h"
@@ -18,12 +16,6 @@ using tool::Words;
 
 /// Nobody waits for this but a person.
 constexpr std::chrono::seconds patience{10};
-
-void describe_host(std::ostream& out) {
-    JsonWriter json;
-    json.begin_object().member("processor", processor()).member("transport", transport()).end_object();
-    out << json.take() << "\n";
-}
 
 /// From the words behind FILE and MPI.
 Fabric fabric_in(const Words& words) {
@@ -58,18 +50,16 @@ void remember_rows(const Words& words, std::istream& in, std::ostream& out) {
 void find_fabric(const Words& words, std::ostream& out) {
     if (words.empty()) throw UsageError("find takes FILE and perhaps a fabric");
     const Fabric fabric = fabric_in({words.begin() + 1, words.end()});
-    ProfileFile file(words[0], ProfileFile::Access::read, patience);
-    std::int64_t id = 0;
-    const Outcome outcome = file.in_transaction([&] { id = find_alike(file.fabrics(), fabric).value_or(0); });
-    if (outcome != Outcome::done && outcome != Outcome::absent) throw Failure(file.error());
-    out << id << "\n";
+    std::string trouble;
+    const auto number = ProfileStore(words[0]).number_of(fabric, trouble);
+    if (!number) throw Failure(trouble);
+    out << *number << "\n";
 }
 
 }  // namespace
 
 int run(const Words& words, std::istream& in, std::ostream& out, std::ostream& err) {
     const std::vector<tool::Command> commands = {
-        {"host", "", [](const Words&, std::ostream& to) { describe_host(to); }},
         {"find", "FILE [FABRIC]", find_fabric},
         {"remember", "FILE MPI [FABRIC]",
          [&in](const Words& rest, std::ostream& to) { remember_rows(rest, in, to); }},

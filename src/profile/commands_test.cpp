@@ -71,10 +71,5 @@ TEST(ProfileCommands, WrongInputIsOneLineAndExitCodeTwo) {
     EXPECT_EQ(call({"remember", "/proc/none.db", "M"}, line + "\n").code, 1);
 }
 
-TEST(ProfileCommands, TheHostIsDescribed) {
-    EXPECT_NE(call({"host"}).out.find("\"processor\":\"" + std::to_string(sysconf(_SC_NPROCESSORS_ONLN)) + " x "),
-              std::string::npos);
-}
-
 }  // namespace
 }  // namespace mutirao::profile

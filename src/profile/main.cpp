@@ -2,7 +2,6 @@
 // measurements merged by the very code that the library runs. One line on stderr and exit code 2 for wrong
 // input, 1 for what cannot be done.
 //
-//   mutirao-profile host                         what a profile says of this host (JSON)
 //   mutirao-profile find FILE [FABRIC]           the number of that fabric in the profile, or 0
 //   mutirao-profile remember FILE MPI [FABRIC]   adds the rows on standard input
 //

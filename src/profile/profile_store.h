@@ -12,6 +12,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,6 +22,17 @@
 #include "core/selection/profile.h"
 
 namespace mutirao::profile {
+
+/// What schema.sql says.
+extern const char* const schema;
+extern const std::int64_t schema_version;
+extern const std::int64_t application_id;
+
+/// A row's columns behind `mpi` in schema.sql, separated by tabs.
+std::optional<ProfileRow> row_from(const std::string& line);
+
+/// Of its columns in schema.sql.
+std::optional<Fabric> fabric_from(const std::vector<std::string>& columns);
 
 class ProfileStore {
   public:
@@ -36,6 +48,10 @@ class ProfileStore {
     /// What was measured on a fabric like this one with that MPI library. Reads the file, once for all who ask
     /// for the same until flush(): not for threads of the program.
     Answer rows_for(const Fabric& fabric, const std::string& mpi);
+
+    /// The number that the rows of a fabric like this one have in the file; 0: none has. Nothing, and `trouble` says
+    /// why, where it cannot be read.
+    std::optional<std::int64_t> number_of(const Fabric& fabric, std::string& trouble) const;
 
     /// Takes up what was newly measured, each window once; no file is touched until flush().
     void remember(const Fabric& fabric, const std::string& mpi, std::vector<ProfileRow> rows,

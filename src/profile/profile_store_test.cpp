@@ -11,7 +11,6 @@
 #include <fstream>
 #include <thread>
 
-#include "profile/profile_file.h"
 #include "profile/test_files.h"
 
 namespace mutirao::profile {

@@ -6,7 +6,7 @@
 //   delivery_count(), delivery(i)        choices that the network makes
 //   spontaneous_count(), spontaneous(i)  choices that come from outside (here: waking a host)
 //   apply(choice)                        makes it happen, returns what was sent
-//   keep_digest(), digest()              equal for equal states
+//   digest()                             equal for equal states
 // A protocol with more choices, such as changing links, wraps Channels in a world of its own.
 #pragma once
 
@@ -85,8 +85,7 @@ class Channels {
     Channels(std::vector<Machine> machines, const EdgeList& links)
         : topology_(std::make_shared<const ChannelEnds>(static_cast<int>(machines.size()), links)),
           machines_(std::move(machines)),
-          queues_(static_cast<std::size_t>(topology_->channel_count())),
-          place_(queues_.size(), -1) {
+          queues_(static_cast<std::size_t>(topology_->channel_count())) {
         for (int host = 0; host < host_count(); ++host)
             if (machine(host).asleep()) asleep_.push_back(host);
     }
@@ -113,86 +112,39 @@ class Channels {
             choice.kind == Choice::Kind::wake
                 ? machine.wake()
                 : machine.on(choice.from, take(topology_->channel(choice.from, choice.to)));
-        note_sleep(choice.to);
-        renew_machine(choice.to);
+        if (!machine.asleep()) std::erase(asleep_, choice.to);
         for (const auto& outgoing : sent)
             put(topology_->channel(choice.to, outgoing.to), outgoing.message);
         return sent;
     }
 
-    void keep_digest() {
-        parts_.assign(machines_.size() + queues_.size(), Digest{});
-        digest_ = {};
-        for (int host = 0; host < host_count(); ++host) renew_machine(host);
-        for (int channel = 0; channel < topology_->channel_count(); ++channel)
-            renew_channel(channel);
+    Digest digest() const {
+        Digester digester;
+        digester.add(machines_);
+        digester.add(queues_);
+        return digester.value();
     }
-    const Digest& digest() const { return digest_; }
 
   private:
     Message take(int channel) {
         auto& queue = queues_[static_cast<std::size_t>(channel)];
         const Message message = queue.front();
         queue.erase(queue.begin());
-        if (queue.empty()) {
-            const int hole = place_[static_cast<std::size_t>(channel)];
-            ready_[static_cast<std::size_t>(hole)] = ready_.back();
-            place_[static_cast<std::size_t>(ready_.back())] = hole;
-            ready_.pop_back();
-        }
-        renew_channel(channel);
+        if (queue.empty()) std::erase(ready_, channel);
         return message;
     }
 
     void put(int channel, const Message& message) {
         auto& queue = queues_[static_cast<std::size_t>(channel)];
-        if (queue.empty()) {
-            place_[static_cast<std::size_t>(channel)] = static_cast<int>(ready_.size());
-            ready_.push_back(channel);
-        }
+        if (queue.empty()) ready_.push_back(channel);
         queue.push_back(message);
-        renew_channel(channel);
-    }
-
-    void note_sleep(int host) {
-        const auto place = std::ranges::find(asleep_, host);
-        if (machine(host).asleep() == (place != asleep_.end())) return;
-        if (place == asleep_.end()) {
-            asleep_.push_back(host);
-        } else {
-            asleep_.erase(place);
-        }
-    }
-
-    void renew_machine(int host) {
-        if (parts_.empty()) return;
-        Digester digester(static_cast<std::uint64_t>(host));
-        digester.add(machine(host));
-        renew(static_cast<std::size_t>(host), digester.value());
-    }
-
-    void renew_channel(int channel) {
-        if (parts_.empty()) return;
-        const auto part = machines_.size() + static_cast<std::size_t>(channel);
-        Digester digester(part);
-        digester.add(queues_[static_cast<std::size_t>(channel)]);
-        renew(part, digester.value());
-    }
-
-    void renew(std::size_t part, const Digest& value) {
-        digest_ -= parts_[part];
-        parts_[part] = value;
-        digest_ += value;
     }
 
     std::shared_ptr<const ChannelEnds> topology_;
     std::vector<Machine> machines_;
     std::vector<std::vector<Message>> queues_;
     std::vector<int> ready_;   ///< channels that hold messages, in no particular order
-    std::vector<int> place_;   ///< where a channel stands in ready_
     std::vector<int> asleep_;  ///< hosts that may be woken
-    std::vector<Digest> parts_;
-    Digest digest_;
 };
 
 }  // namespace mutirao::simulate

@@ -1,5 +1,4 @@
-// A 128-bit digest of a state, put together from digests of its parts so that a step renews only
-// the parts it touched. Among 10^8 states a collision has a chance below 10^-22.
+// A 128-bit digest of a state. Among 10^8 states a collision has a chance below 10^-22.
 #pragma once
 
 #include <algorithm>
@@ -23,16 +22,6 @@ struct Digest {
     std::uint64_t high = 0;
 
     bool operator==(const Digest&) const = default;
-    Digest& operator+=(const Digest& other) {
-        low += other.low;
-        high += other.high;
-        return *this;
-    }
-    Digest& operator-=(const Digest& other) {
-        low -= other.low;
-        high -= other.high;
-        return *this;
-    }
 };
 
 struct DigestHash {
@@ -48,12 +37,10 @@ inline std::uint64_t scramble(std::uint64_t number) {
     return number ^ (number >> 31);
 }
 
-/// Absorbs values; the position of a part in the state is its `part` number. Equal values give equal digests, and each
+/// Absorbs values. Equal values give equal digests, and each
 /// list is led by its length, so that different ones differ.
 class Digester {
   public:
-    explicit Digester(std::uint64_t part) : state_{scramble(part), scramble(~part)} {}
-
     /// A number, an enumerator, a list of values, an optional one, what encode() makes bytes of (messages), or what
     /// has parts(), which are all that tells its states apart.
     template <class Value>
@@ -104,7 +91,7 @@ class Digester {
         std::apply([this](const auto&... each) { (add(each), ...); }, tuple);
     }
 
-    Digest state_;
+    Digest state_{scramble(0), scramble(~std::uint64_t{0})};
 };
 
 }  // namespace mutirao::simulate

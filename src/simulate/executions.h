@@ -12,10 +12,10 @@
 #include <ranges>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "simulate/explorer.h"
 #include "simulate/random_walk.h"
-#include "simulate/transcript.h"
 
 namespace mutirao::simulate {
 
@@ -27,6 +27,19 @@ inline auto seeds(std::uint64_t otherwise) {
     };
     const std::uint64_t first = from_environment("MUTIRAO_FIRST_SEED", 1);
     return std::views::iota(first, first + from_environment("MUTIRAO_SEEDS", otherwise));
+}
+
+/// What each choice is about to do, and how all hosts stand in the end. The last choice is named but not played: it may
+/// be the one that never returns.
+template <class World>
+std::string transcript(World world, const std::vector<typename World::Choice>& choices) {
+    std::string lines;
+    for (const typename World::Choice& choice : choices) {
+        lines += world.describe(choice) + "\n";
+        if (&choice != &choices.back()) world.apply(choice);
+    }
+    for (int host = 0; host < world.host_count(); ++host) lines += world.describe(host) + "\n";
+    return lines;
 }
 
 /// The whole story of a large graph has ten thousands of lines.

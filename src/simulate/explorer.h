@@ -35,9 +35,7 @@ class Explorer {
     using Counts = typename Rules::Counts;
 
     Explorer(World start, Rules rules, std::size_t most_states = 20'000'000)
-        : start_(std::move(start)), rules_(std::move(rules)), most_states_(most_states) {
-        start_.keep_digest();
-    }
+        : start_(std::move(start)), rules_(std::move(rules)), most_states_(most_states) {}
 
     /// The first failure found, if any.
     std::optional<Failure<World>> run() {

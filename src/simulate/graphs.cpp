@@ -93,8 +93,7 @@ std::vector<Graph> all_weightings(int hosts, const EdgeList& links) {
 
 std::string describe(const Graph& graph) {
     std::string text = std::to_string(graph.hosts) + " hosts:";
-    for (const Weight& edge : graph.edges)
-        text += " " + std::to_string(edge.low) + "-" + std::to_string(edge.high) + "=" + text_of(edge.value);
+    for (const Weight& edge : graph.edges) text += " " + text_of(edge);
     return text;
 }
 
@@ -108,9 +107,9 @@ std::string text_of(const EdgeList& links) {
     return list.empty() ? " no links" : list;
 }
 
-std::string text_of(double value) {
+std::string text_of(const Weight& link) {
     std::array<char, 64> text{};
-    std::snprintf(text.data(), text.size(), "%g", value);
+    std::snprintf(text.data(), text.size(), "%d-%d=%g", link.low, link.high, link.value);
     return text.data();
 }
 

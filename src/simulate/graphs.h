@@ -33,7 +33,7 @@ std::string describe(const Graph& graph);
 std::string in_short(const Graph& graph);
 /// " 0-1 1-2", or " no links".
 std::string text_of(const EdgeList& links);
-/// As short as can be.
-std::string text_of(double value);
+/// "0-1=0.5".
+std::string text_of(const Weight& link);
 
 }  // namespace mutirao::simulate

@@ -22,7 +22,13 @@ struct RoundNode : maintenance::Node {
     bool asleep() const { return !started(); }
     maintenance::Output wake() { return start(); }
 };
-using MaintenanceWorld = Channels<RoundNode>;
+struct MaintenanceWorld : Channels<RoundNode> {
+    using Channels::Channels;
+
+    /// "3 -> 5 connect(level 0, ...)".
+    std::string describe(const Choice& choice) const;
+    std::string describe(int host) const;
+};
 
 struct Scenario {
     Graph before;  ///< for which all hosts hold the tree; no links: there is no tree

@@ -235,7 +235,7 @@ TEST(MaintenanceWalk, FollowsChangesOnLargeGraphs) {
 // What explorers tell states by, of hosts that went through some executions.
 TEST(Digest, IsEqualExactlyForEqualStates) {
     const auto digest_of = [](const RoundNode& node) {
-        Digester digester(0);
+        Digester digester;
         digester.add(node);
         return digester.value();
     };
@@ -267,7 +267,8 @@ TEST(Transcript, TellsWhatHappensAndCanStopBeforeTheLastChoice) {
     const Graph triangle = weighted(3, {{0, 1}, {1, 2}, {0, 2}}, {1, 2, 4});
     EXPECT_EQ(transcript(maintenance_world({Graph{}, triangle, 2}),
                          {{Choice::Kind::wake, -1, 0}, {Choice::Kind::deliver, 0, 1}}),
-              "0 wakes up\n0: sleeping -> found\n0: branches to 1\n0 -> 1 connect(level 0, knows 0)\n");
+              "0 wakes up\n0 -> 1 connect(level 0, -1--1=0, knows 1 hosts)\n"
+              "0: found, branches to 1\n1: sleeping, branches to\n2: sleeping, branches to\n");
 }
 
 }  // namespace

@@ -10,30 +10,21 @@
 
 #include "core/selection/decider.h"
 #include "core/selection/samples.h"
-#include "simulate/scenarios.h"
 
 namespace mutirao::simulate {
 namespace {
 
-TEST(Scenarios, FollowFromTheirSeed) {
-    for (const std::uint64_t seed : {1, 2, 3}) EXPECT_EQ(scenario_of(seed).text(), scenario_of(seed).text());
-    EXPECT_NE(scenario_of(1).text(), scenario_of(2).text());
-}
-
-TEST(Scenarios, LoseNothingNatively) {
-    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-        NativeChooser native;
-        EXPECT_EQ(judge(scenario_of(seed), native).lost_us(), 0) << scenario_of(seed).text();
-    }
+TEST(Programs, FollowFromTheirSeed) {
+    for (std::uint64_t seed = 1; seed <= 50; ++seed)
+        EXPECT_EQ(run_natively(program_of(seed)).calls_us, run_natively(program_of(seed)).calls_us) << seed;
+    EXPECT_NE(run_natively(program_of(1)).calls_us, run_natively(program_of(2)).calls_us);
 }
 
 // Who knows everything is hardly ever slower than native: what calls take depends on when they are made.
-TEST(Scenarios, AreWonByWhoKnowsThem) {
+TEST(Programs, AreWonByWhoKnowsThem) {
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-        const ProgramScenario scenario = scenario_of(seed);
-        NativeChooser native;
-        const Judgement judgement = judge(scenario, native);
-        EXPECT_LE(judgement.known.elapsed_us, 1.02 * judgement.natively.elapsed_us) << scenario.text();
+        const Program program = program_of(seed);
+        EXPECT_LE(run_knowingly(program).elapsed_us, 1.02 * run_natively(program).elapsed_us) << "seed " << seed;
     }
 }
 
@@ -45,10 +36,10 @@ constexpr double opening_us = 100'000;
 /// ruling holds from the decider's next call on.
 class DecidedChooser : public Chooser {
   public:
-    explicit DecidedChooser(const ProgramScenario& scenario)
-        : scenario_(scenario),
+    explicit DecidedChooser(const Program& program)
+        : program_(program),
           decider_(std::make_shared<Ledger>(opening_us)),
-          ranks_(static_cast<std::size_t>(scenario.program.ranks)) {}
+          ranks_(static_cast<std::size_t>(program.ranks)) {}
 
     Arm enter(int rank, const Call& call, double now_us) override {
         if (rank == 0) decide(call, now_us);
@@ -68,13 +59,13 @@ class DecidedChooser : public Chooser {
     void leave(int rank, const Call& call, double now_us, double took_us) override {
         Obeyed& it = ranks_[static_cast<std::size_t>(rank)].classes.at(class_of(call.shape));
         if (!it.clocked || !it.course.add(now_us - took_us, now_us)) return;
-        const double way_us = rank == 0 ? 0 : scenario_.network().between_hosts().link(rank, 0).latency_us;
+        const double way_us = rank == 0 ? 0 : program_.states.front().network->between_hosts().link(rank, 0).latency_us;
         reports_.push_back({now_us + way_us, it.course.take_report()});
     }
 
-    void hear_network(const std::shared_ptr<const RankNetwork>& network) override {
-        const bool another = network_ != nullptr;
-        network_ = network;
+    void hear_network(const SyntheticState& state) override {
+        const bool another = known_state_ != nullptr;
+        known_state_ = &state;
         for (const auto& [shapes, shape] : known_) foresee(shape, another);
     }
 
@@ -100,8 +91,8 @@ class DecidedChooser : public Chooser {
     void decide(const Call& call, double now_us) {
         const ShapeClass shapes = class_of(call.shape);
         if (known_.try_emplace(shapes, call.shape).second) {
-            decider_.take_on(shapes, scenario_.program.ranks, !row_of(call.shape.collective).reduces);
-            if (network_) foresee(call.shape, false);
+            decider_.take_on(shapes, program_.ranks, !row_of(call.shape.collective).reduces);
+            if (known_state_ != nullptr) foresee(call.shape, false);
         }
         const auto arrived = [&](const Reported& each) { return each.arrives_us <= now_us; };
         for (const Reported& each : reports_)
@@ -118,7 +109,7 @@ class DecidedChooser : public Chooser {
         constexpr double error_of_predictions = 0.25;
         constexpr std::size_t most_arms = 5;
         Outlook outlook;
-        for (const SyntheticArm& each : scenario_.foreseen(shape, *network_).arms) {
+        for (const SyntheticArm& each : known_state_->class_of_shape(shape).arms) {
             if (outlook.arms.size() < most_arms)
                 outlook.arms.push_back({each.arm, each.predicted.cold_us, each.predicted.warm_us});
         }
@@ -127,9 +118,9 @@ class DecidedChooser : public Chooser {
         decider_.on_outlook(class_of(shape), std::move(outlook));
     }
 
-    const ProgramScenario& scenario_;
+    const Program& program_;
     Decider decider_;
-    std::shared_ptr<const RankNetwork> network_;
+    const SyntheticState* known_state_ = nullptr;  ///< of the network
     std::map<ShapeClass, CallShape> known_;
     std::map<ShapeClass, std::uint64_t> made_;
     std::vector<Announced> announced_;
@@ -139,9 +130,9 @@ class DecidedChooser : public Chooser {
 
 /// For each class and state of the network one probe of two calls by whatever is slowest, and the calls after it that
 /// are the probe's as well.
-double misjudged_us(const ProgramScenario& scenario) {
+double misjudged_us(const Program& program) {
     double sum_us = 0;
-    for (const SyntheticState& state : *scenario.states) {
+    for (const SyntheticState& state : program.states) {
         for (const SyntheticClass& each : state.classes) {
             double slowest_us = 0;
             for (const SyntheticArm& arm : each.arms) slowest_us = std::max(slowest_us, arm.taken.cold_us);
@@ -153,18 +144,17 @@ double misjudged_us(const ProgramScenario& scenario) {
 }
 
 TEST(DecidedPrograms, LoseNoMoreThanIsPromised) {
-    constexpr std::uint64_t scenarios = 500;
+    constexpr std::uint64_t programs = 500;
     constexpr std::size_t learnt_after = 200;
     std::vector<double> shares;
-    for (std::uint64_t seed = 1; seed <= scenarios; ++seed) {
-        const ProgramScenario scenario = scenario_of(seed);
-        DecidedChooser chooser(scenario);
-        const Judgement judgement = judge(scenario, chooser);
-        const double promised_us =
-            Ledger::income_share * judgement.chosen.in_calls_us + opening_us + misjudged_us(scenario);
-        EXPECT_LE(judgement.lost_us(), promised_us) << scenario.text();
-        const std::size_t from = learnt_after * scenario.program.steps.size();
-        if (const auto share = judgement.share_won(from)) shares.push_back(*share);
+    for (std::uint64_t seed = 1; seed <= programs; ++seed) {
+        const Program program = program_of(seed);
+        DecidedChooser chooser(program);
+        const Outcome natively = run_natively(program), chosen = run(program, chooser);
+        const double promised_us = Ledger::income_share * chosen.in_calls_us + opening_us + misjudged_us(program);
+        EXPECT_LE(chosen.elapsed_us - natively.elapsed_us, promised_us) << "seed " << seed;
+        const std::size_t from = learnt_after * program.states.front().classes.size();
+        if (const auto share = share_won(natively, chosen, run_knowingly(program), from)) shares.push_back(*share);
     }
     ASSERT_GT(shares.size(), 100u);
     std::sort(shares.begin(), shares.end());

@@ -193,7 +193,8 @@ void RoundsWorld::renew_choices(int host) {
 }
 
 Digest RoundsWorld::digest() const {
-    Digester digester(next_event_);
+    Digester digester;
+    digester.add(next_event_);
     for (const Host& host : hosts_) {
         digester.add(host.alive);
         if (host.alive) digester.add(host.machine);

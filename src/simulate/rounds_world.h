@@ -84,7 +84,6 @@ class RoundsWorld {
     Choice spontaneous(std::size_t i) const { return outside_[i]; }
     Output apply(const Choice& choice);
 
-    void keep_digest() {}
     Digest digest() const;
 
   private:

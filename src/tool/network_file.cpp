@@ -1,210 +1,116 @@
 #include "tool/network_file.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <limits>
-#include <map>
-#include <set>
+#include <span>
 
 #include "core/network/sites.h"
 #include "core/network/topology.h"
 #include "core/network/tree.h"
-#include "core/text/names.h"
 #include "core/text/numbers.h"
 
 namespace mutirao::tool {
 namespace {
 
-constexpr int most_hosts = 10'000;
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// What is read so far. Each method takes the words of one line, and throws what is wrong with them.
-class Reader {
-  public:
-    void line(const Words& words);
-    /// What only shows at the end; empty: nothing.
-    std::string what_is_missing() const;
+using Numbers = std::span<const double>;
 
-    NetworkFile result;
-
-  private:
-    void hosts(const Words& words);
-    void bytes_at_least(std::size_t least, const Words& words, std::size_t& target);
-    void host(const Words& words);
-    void link(const Words& words);
-    void site(const Words& words);
-    void memory(const Words& words);
-
-    struct Kind {
-        std::string usage;
-        std::function<void(Reader&, const Words&)> read;
-    };
-    static const std::map<std::string, Kind>& kinds();
-
-    int host_count() const { return result.network.host_count(); }
-    int host_number(const std::string& word) const;
-    void require_first_time(const std::string& what);
-
-    std::set<std::string> seen_;
+/// A line of numbers behind a word: how many, and where they go; false if they cannot be.
+struct Kind {
+    std::string_view name;
+    std::size_t numbers;
+    bool (*take)(NetworkFile& to, Numbers numbers);
 };
 
-/// A number of a line: what it may be, and where it goes.
-struct Column {
-    const char* name;
-    bool zero_allowed;
-    bool infinite_allowed;
-    double& target;
+bool is_host(const NetworkFile& file, double number) {
+    return number < file.network.host_count() && number == std::floor(number);
+}
+
+bool all_positive(Numbers numbers) {
+    return std::ranges::all_of(numbers, [](double each) { return each > 0; });
+}
+
+bool take_hosts(NetworkFile& to, Numbers numbers) {
+    constexpr double most_hosts = 10'000;
+    if (numbers[0] < 1 || numbers[0] > most_hosts) return false;
+    to.network = Network(static_cast<int>(numbers[0]));
+    for (int from = 0; from < to.network.host_count(); ++from)
+        for (int other = 0; other < to.network.host_count(); ++other)
+            if (from != other) to.network.set_link(from, other, {infinity, infinity});
+    return true;
+}
+
+bool take_host(NetworkFile& to, Numbers numbers) {
+    if (!is_host(to, numbers[0]) || numbers[1] == infinity || numbers[2] == infinity || numbers[3] == 0) return false;
+    to.network.set_host(static_cast<int>(numbers[0]), {numbers[1], numbers[2], numbers[3]});
+    return true;
+}
+
+bool take_link(NetworkFile& to, Numbers numbers) {
+    if (!is_host(to, numbers[0]) || !is_host(to, numbers[1]) || numbers[0] == numbers[1] || numbers[3] == 0)
+        return false;
+    to.network.set_link(static_cast<int>(numbers[0]), static_cast<int>(numbers[1]), {numbers[2], numbers[3]});
+    return true;
+}
+
+bool take_memory(NetworkFile& to, Numbers numbers) {
+    to.memory = {numbers[0], numbers[1], numbers[2], numbers[3]};
+    to.memory.shared_bytes_per_us = numbers[4];
+    return numbers[0] < infinity && numbers[1] < infinity && all_positive(numbers.subspan(2));
+}
+
+constexpr Kind kinds[] = {
+    {"hosts", 1, take_hosts},
+    {"eager_limit_bytes", 1,
+     [](NetworkFile& to, Numbers numbers) {
+         to.network.transport.eager_limit_bytes = static_cast<std::size_t>(numbers[0]);
+         return numbers[0] < infinity;
+     }},
+    {"initial_window_bytes", 1,
+     [](NetworkFile& to, Numbers numbers) {
+         to.network.transport.initial_window_bytes = static_cast<std::size_t>(numbers[0]);
+         return numbers[0] < infinity && numbers[0] >= 1;
+     }},
+    {"host", 4, take_host},
+    {"link", 4, take_link},
+    {"memory", 5, take_memory},
 };
 
-/// The words from `first` on, of which each is for one column.
-void read_numbers(const Words& words, std::size_t first, std::initializer_list<Column> columns) {
-    for (const Column& column : columns) {
-        const std::string& word = words[first++];
-        const auto value = number_in<double>(word);
-        const bool valid = value && (column.zero_allowed ? *value >= 0 : *value > 0) &&
-                           (column.infinite_allowed || std::isfinite(*value));
-        if (!valid) {
-            throw UsageError(std::string(column.name) + " is \"" + word + "\"; it must be a number " +
-                             (column.zero_allowed ? "of at least 0" : "above 0") +
-                             (column.infinite_allowed ? " or inf" : ""));
-        }
-        column.target = *value;
-    }
+bool take_numbers(NetworkFile& to, const Words& words) {
+    const auto* const kind = std::ranges::find(kinds, words.front(), &Kind::name);
+    if (kind == std::end(kinds) || words.size() != kind->numbers + 1) return false;
+    if (to.network.host_count() == 0 && kind->name != "hosts") return false;
+    std::vector<double> numbers;
+    for (std::size_t i = 1; i < words.size(); ++i) numbers.push_back(number_in<double>(words[i]).value_or(-1));
+    const bool valid = std::ranges::all_of(numbers, [](double each) { return each >= 0; });
+    return valid && kind->take(to, numbers);
 }
 
-const std::map<std::string, Reader::Kind>& Reader::kinds() {
-    static const std::map<std::string, Kind> table = {
-        {"hosts", {"hosts COUNT", &Reader::hosts}},
-        {"eager_limit_bytes",
-         {"eager_limit_bytes BYTES",
-          [](Reader& to, const Words& words) {
-              to.bytes_at_least(0, words, to.result.network.transport.eager_limit_bytes);
-          }}},
-        {"initial_window_bytes",
-         {"initial_window_bytes BYTES",
-          [](Reader& to, const Words& words) {
-              to.bytes_at_least(1, words, to.result.network.transport.initial_window_bytes);
-          }}},
-        {"host",
-         {"host HOST SEND_OVERHEAD_US RECEIVE_OVERHEAD_US PORT_BYTES_PER_US", &Reader::host}},
-        {"link", {"link FROM TO LATENCY_US BANDWIDTH_BYTES_PER_US", &Reader::link}},
-        {"site", {"site HOST NAME", &Reader::site}},
-        {"memory",
-         {"memory LATENCY_US OVERHEAD_US COPY_BYTES_PER_US REDUCE_BYTES_PER_US SHARED_BYTES_PER_US",
-          &Reader::memory}},
-    };
-    return table;
-}
-
-void Reader::line(const Words& words) {
-    const auto kind = kinds().find(words.front());
-    if (kind == kinds().end()) {
-        Words names;
-        for (const auto& [name, unused] : kinds()) names.push_back(name);
-        throw UsageError("unknown line \"" + words.front() + "\"" + did_you_mean(words.front(), names));
-    }
-    const auto& [usage, read] = kind->second;
-    const auto blanks = static_cast<std::size_t>(std::ranges::count(usage, ' '));
-    if (words.size() != blanks + 1) {
-        throw UsageError(std::to_string(words.size() - 1) + " values where " + std::to_string(blanks) +
-                         " belong: " + usage);
-    }
-    if (host_count() == 0 && words.front() != "hosts") throw UsageError("the first line must be hosts COUNT");
-    read(*this, words);
-}
-
-void Reader::require_first_time(const std::string& what) {
-    if (!seen_.insert(what).second) throw UsageError(what + " is given twice");
-}
-
-int Reader::host_number(const std::string& word) const {
-    const auto value = number_in<int>(word);
-    if (value && *value >= 0 && *value < host_count()) return *value;
-    throw UsageError("host \"" + word + "\" is not in 0.." + std::to_string(host_count() - 1));
-}
-
-void Reader::hosts(const Words& words) {
-    require_first_time("hosts");
-    const auto count = number_in<int>(words[1]);
-    if (!count || *count < 1 || *count > most_hosts)
-        throw UsageError("hosts \"" + words[1] + "\" is not in 1.." + std::to_string(most_hosts));
-    result.network = Network(*count);
-    const Link unusable = {std::numeric_limits<double>::infinity(),
-                           std::numeric_limits<double>::infinity()};
-    for (int from = 0; from < *count; ++from) {
-        for (int to = 0; to < *count; ++to) {
-            if (from != to) result.network.set_link(from, to, unusable);
-        }
-    }
-}
-
-void Reader::bytes_at_least(std::size_t least, const Words& words, std::size_t& target) {
-    require_first_time(words[0]);
-    const auto bytes = number_in<std::size_t>(words[1]);
-    if (!bytes || *bytes < least) {
-        throw UsageError(words[0] + " \"" + words[1] + "\" is not a whole number" + (least > 0 ? " above 0" : ""));
-    }
-    target = *bytes;
-}
-
-void Reader::host(const Words& words) {
-    const int number = host_number(words[1]);
-    require_first_time("host " + std::to_string(number));
-    HostCosts costs;
-    read_numbers(words, 2,
-                 {{"send overhead", true, false, costs.send_overhead_us},
-                  {"receive overhead", true, false, costs.receive_overhead_us},
-                  {"port", false, true, costs.port_bytes_per_us}});
-    result.network.set_host(number, costs);
-}
-
-void Reader::link(const Words& words) {
-    const int from = host_number(words[1]);
-    const int to = host_number(words[2]);
-    if (from == to) throw UsageError("a link from host " + words[1] + " to itself");
-    require_first_time("link " + std::to_string(from) + " " + std::to_string(to));
-    Link measured;
-    read_numbers(words, 3,
-                 {{"latency", true, true, measured.latency_us},
-                  {"bandwidth", false, true, measured.bandwidth_bytes_per_us}});
-    result.network.set_link(from, to, measured);
-}
-
-void Reader::site(const Words& words) {
-    const int number = host_number(words[1]);
-    require_first_time("site of host " + std::to_string(number));
-    auto& names = result.site_names;
-    const auto known = std::find(names.begin(), names.end(), words[2]);
-    result.site_of.resize(static_cast<std::size_t>(host_count()), -1);
-    result.site_of[static_cast<std::size_t>(number)] = static_cast<int>(known - names.begin());
-    if (known == names.end()) names.push_back(words[2]);
-}
-
-void Reader::memory(const Words& words) {
-    require_first_time("memory");
-    MemoryCosts& costs = result.memory;
-    read_numbers(words, 1,
-                 {{"latency", true, false, costs.message_latency_us},
-                  {"overhead", true, false, costs.message_overhead_us},
-                  {"copy", false, true, costs.copy_bytes_per_us},
-                  {"reduction", false, true, costs.reduce_bytes_per_us},
-                  {"shared memory", false, true, costs.shared_bytes_per_us}});
-}
-
-std::string Reader::what_is_missing() const {
-    if (host_count() == 0) return "there is no line hosts COUNT";
-    const auto& sites = result.site_of;
-    const auto without = std::find(sites.begin(), sites.end(), -1);
-    if (without == sites.end()) return {};
-    return "host " + std::to_string(without - sites.begin()) + " has no site, but others have one";
+/// "site HOST NAME": hosts of one name have one number.
+bool take_site(NetworkFile& to, std::vector<std::string>& names, const Words& words) {
+    const double host = words.size() == 3 ? number_in<double>(words[1]).value_or(-1) : -1;
+    if (host < 0 || !is_host(to, host)) return false;
+    if (std::ranges::find(names, words[2]) == names.end()) names.push_back(words[2]);
+    to.site_of.resize(static_cast<std::size_t>(to.network.host_count()), -1);
+    to.site_of[static_cast<std::size_t>(host)] = static_cast<int>(std::ranges::find(names, words[2]) - names.begin());
+    return true;
 }
 
 }  // namespace
 
 NetworkFile read_network(std::istream& input, const std::string& name) {
-    Reader reader;
-    read_lines(input, name, [&](const Words& words) { reader.line(words); });
-    if (const std::string missing = reader.what_is_missing(); !missing.empty()) throw UsageError(name + ": " + missing);
-    return std::move(reader.result);
+    NetworkFile file;
+    std::vector<std::string> site_names;
+    read_lines(input, name, [&](const Words& words) {
+        const bool taken = words.front() == "site" ? take_site(file, site_names, words) : take_numbers(file, words);
+        if (!taken) throw UsageError("no line of a network: \"" + words.front() + " ...\"");
+    });
+    if (file.network.host_count() == 0) throw UsageError(name + ": there is no line hosts COUNT");
+    if (std::ranges::find(file.site_of, -1) != file.site_of.end()) throw UsageError(name + ": a host has no site");
+    return file;
 }
 
 NetworkFile read_network_file(const std::string& path) {

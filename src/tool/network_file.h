@@ -1,4 +1,4 @@
-// The text format in which a network is handed to the tool:
+// The text format in which programs hand a network to the tool:
 //
 //   # anything after a hash is a comment
 //   hosts 24                          must come first; the hosts are 0 .. 23
@@ -24,8 +24,7 @@ namespace mutirao::tool {
 
 struct NetworkFile {
     Network network;
-    std::vector<int> site_of;             ///< empty: the file names no sites
-    std::vector<std::string> site_names;  ///< by label
+    std::vector<int> site_of;  ///< empty: the file names no sites
     MemoryCosts memory;
 };
 

@@ -76,7 +76,7 @@ def test_a_name_that_is_taken_is_explained_and_nothing_is_left_behind(mutirao, a
         answer = agents(0)
     finally:
         path.rmdir()
-    refused(answer, f"mutirao: {path} is a directory: remove it, or choose another name\n", code=1)
+    refused(answer, f"mutirao: {path}: Is a directory: remove it, or choose another name\n", code=1)
     assert processes_with(agents.name(0)) == []
 
 

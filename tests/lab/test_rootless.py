@@ -85,8 +85,7 @@ def test_says_what_is_missing(tmp_path):
         pytest.skip("only root can take the right to make user namespaces away for a moment")
     limits = ["bash", "-c", "echo 0 > /proc/sys/user/max_user_namespaces &&"
               " exec setpriv --bounding-set -sys_admin --inh-caps -sys_admin \"$@\"", "-"]
-    router = [str(lab_file("bin/mutirao-lab-router")), "--socket", str(tmp_path / "s"),
-              "--hosts", "a,control"]
+    router = [str(lab_file("bin/mutirao-lab-router")), "lasting", str(tmp_path / "s"), "plain", "a", "control"]
     # In a user namespace of its own, so that the limit is nobody else's.
     ended = subprocess.run(["unshare", "-Ur", *limits, *router], capture_output=True, text=True,
                            check=False)

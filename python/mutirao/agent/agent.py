@@ -23,7 +23,7 @@ _SECONDS_TO_STOP = 10
 
 def status(name: str | None) -> dict[str, Any]:
     """The agent's dump; only "name" and "alive": false where none has left anything."""
-    answer = subprocess.run([built(PROGRAM), "status", *([name] if name else []), "--json"], capture_output=True,
+    answer = subprocess.run([built(PROGRAM), "status", *([name] if name else [])], capture_output=True,
                             text=True, check=False)
     try:
         return json.loads(answer.stdout)

@@ -82,7 +82,7 @@ def _lab_hosts() -> Iterator[tuple[Lab, str]]:
 
 def _ask(lab: Lab | None, host: str, *words: str) -> Any:
     """On a host of a lab, or on this one."""
-    command = [str(built(PROGRAM)), *words, "--json"]
+    command = [str(built(PROGRAM)), *words]
     environment = dict(os.environ)
     if lab:
         command, environment = lab.command(host, command), environment | lab.environment()
@@ -98,7 +98,7 @@ def _agents(lab: Lab | None, host: str) -> list[str]:
 
 def _dump(name: str, lab: Lab | None = None, host: str = "") -> Dump:
     """With the names of hosts where they are known."""
-    dump = _ask(lab, host, "dump", name)
+    dump = _ask(lab, host, "status", name)
     names = _names_in_host_file(dump.get("pid", 0))
     if not names and lab:  # the ranks of a job are placed on its hosts in their order
         names = lab.network.hosts[:dump.get("host_count", 0)]

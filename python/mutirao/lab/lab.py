@@ -253,10 +253,8 @@ def _unused_name() -> str:
 
 def _start_router(hosts: Sequence[str], path: Path, tcp: str, lasting: bool) -> subprocess.Popen:
     control_folder()
-    command = [str(lab_file("bin/mutirao-lab-router")), "--socket", str(path),
-               "--tcp", tcp, "--hosts", ",".join([*hosts, CONTROL_HOST])]
-    if not lasting:
-        command.append("--until-stdin-closes")
+    command = [str(lab_file("bin/mutirao-lab-router")), "lasting" if lasting else "until-stdin-closes", str(path), tcp,
+               *hosts, CONTROL_HOST]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL if lasting else subprocess.PIPE,
                                stdout=subprocess.PIPE, text=True, start_new_session=True)
     with process.stdout:

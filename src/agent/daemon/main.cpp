@@ -11,9 +11,8 @@ int main(int argument_count, char** arguments) {
          "--hosts FILE --self N --key FILE [--port P] [--series FILE] [--name NAME] [--threshold-percent P] "
          "[--tree-period-ms T] [--other-period-ms T] [--dead-after-ms T] [--bandwidth-period-ms T]",
          agent::run_agent},
-        {"status", "[NAME] [--json]", agent::show_status},
-        {"list", "[--json]", agent::list},
-        {"dump", "[NAME] [--json] [--follow SECONDS]", agent::dump},
+        {"status", "[NAME]", agent::show_status},
+        {"list", "", agent::list},
     };
     return tool::run_program("mutirao-agent", commands, {arguments + 1, arguments + argument_count}, std::cout,
                              std::cerr);

@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "agent/system.h"
-#include "core/network/network.h"
-#include "core/network/sites.h"
 #include "core/text/bytes.h"
 
 namespace mutirao::agent {
@@ -41,16 +39,33 @@ constexpr std::int64_t patience_ns = 10 * ns_per_s;
 /// A train whose last packet is lost has ended after such a gap.
 constexpr std::int64_t gap_ns = ns_per_s / 2;
 
-std::vector<std::byte> number(std::uint64_t value, std::size_t width_bytes) {
-    ByteWriter writer;
-    writer.put(value, width_bytes);
-    return std::move(writer).take();
+struct Packet {
+    int number = 0, packets = 0;  ///< which of how many
+};
+template <class Codec>
+void fields(Codec& codec, Coded<Codec, Packet>& packet) {
+    codec.number(packet.number, 2);
+    codec.number(packet.packets, 2);
+    codec.require(packet.number < packet.packets && packet.packets <= longest_train);
+}
+constexpr std::size_t packet_fields_bytes = 4;
+
+struct Result {
+    int packets = 0;          ///< of the train
+    bool refused = false;
+    double bytes_per_us = 0;  ///< 0: too little arrived
+};
+template <class Codec>
+void fields(Codec& codec, Coded<Codec, Result>& result) {
+    codec.number(result.packets, 2);
+    codec.truth(result.refused);
+    codec.real(result.bytes_per_us);
 }
 
 BandwidthSensor::Output train(int to, int packets) {
     BandwidthSensor::Output out;
     for (int i = 0; i < packets; ++i) {
-        std::vector<std::byte> payload = number(static_cast<std::uint64_t>(i), 2);
+        std::vector<std::byte> payload = to_bytes(Packet{i, packets});
         payload.resize(payload_bytes);
         out.push_back({to, Kind::bandwidth_data, std::move(payload)});
     }
@@ -84,94 +99,64 @@ std::optional<double> train_bytes_per_us(std::span<const PacketArrival> arrivals
     return packet_bytes * squares / products;
 }
 
-void BandwidthSensor::engage(int partner, Part part, std::int64_t now_ns) {
+void BandwidthSensor::engage(int partner, Part part, int packets, std::int64_t now_ns) {
     partner_ = partner;
     part_ = part;
+    packets_ = packets;
     until_ns_ = now_ns + patience_ns;
     arrivals_.clear();
 }
 
 void BandwidthSensor::end(std::optional<double> bytes_per_us, bool refused) {
     const int peer = std::exchange(partner_, -1);
-    if (std::exchange(part_, Part::none) == Part::receiving) return;
-    ended_ = Ended{peer, bytes_per_us, refused};
-    if (bytes_per_us) banks_[static_cast<std::size_t>(peer)].measured(*bytes_per_us);
+    if (std::exchange(part_, Part::none) == Part::sending) ended_ = Ended{peer, bytes_per_us, refused};
 }
 
-BandwidthSensor::Output BandwidthSensor::ask(int peer, std::int64_t now_ns) {
-    if (part_ != Part::none) return {};
-    engage(peer, Part::asking, now_ns);
-    packets_ = first_train;
-    return {{peer, Kind::bandwidth_ask, number(first_train, 2)}};
+BandwidthSensor::Output BandwidthSensor::measure(int peer, std::int64_t now_ns) {
+    if (busy()) return {};
+    engage(peer, Part::sending, first_train, now_ns);
+    return train(peer, packets_);
 }
 
-BandwidthSensor::Output BandwidthSensor::on(int peer, const Frame& frame, std::int64_t now_ns) {
-    if (frame.head.kind == Kind::bandwidth_ask) return on_ask(peer, frame, now_ns);
-    if (peer != partner_) return {};
-    if (frame.head.kind == Kind::bandwidth_answer && part_ == Part::asking) {
-        const bool granted = frame.payload.size() == 1 && frame.payload[0] == std::byte{1};
-        if (!granted) {
-            end(std::nullopt, true);
-            return {};
-        }
-        engage(peer, Part::sending, now_ns);
-        return train(peer, packets_);
-    }
-    if (frame.head.kind == Kind::bandwidth_result && part_ == Part::sending)
-        return on_result(frame.payload, now_ns);
-    return {};
-}
-
-/// The second train's question may overtake nothing, so whoever received the first is free by then.
-BandwidthSensor::Output BandwidthSensor::on_ask(int peer, const Frame& frame,
-                                                std::int64_t now_ns) {
-    ByteReader reader(frame.payload);
-    const auto packets = static_cast<int>(reader.take(2));
-    const bool good = reader.ended_well() && packets > 0 && packets <= longest_train;
-    const bool granted = good && part_ == Part::none;
-    if (granted) {
-        engage(peer, Part::receiving, now_ns);
-        packets_ = packets;
-    }
-    return {{peer, Kind::bandwidth_answer, number(granted ? 1 : 0, 1)}};
-}
-
+/// Only a train's first packet begins to be received: what comes after a train was reported is late.
 BandwidthSensor::Output BandwidthSensor::on_datagram(int peer, std::span<const std::byte> payload,
                                                      std::int64_t arrived_ns) {
-    if (peer != partner_ || part_ != Part::receiving || payload.size() != payload_bytes) return {};
-    const auto packet = static_cast<int>(ByteReader(payload).take(2));
-    if (packet >= packets_) return {};
-    arrivals_.push_back({packet, arrived_ns});
+    if (payload.size() != payload_bytes) return {};
+    const auto packet = from_bytes<Packet>(payload.first(packet_fields_bytes));
+    if (!packet) return {};
+    if (packet->number == 0) {
+        if (busy()) return {{peer, Kind::bandwidth_result, to_bytes(Result{packet->packets, true, 0})}};
+        engage(peer, Part::receiving, packet->packets, arrived_ns);
+    }
+    if (peer != partner_ || part_ != Part::receiving || packet->packets != packets_) return {};
+    arrivals_.push_back({packet->number, arrived_ns});
     until_ns_ = arrived_ns + gap_ns;
-    return packet + 1 == packets_ ? report() : Output{};
+    return packet->number + 1 == packets_ ? report() : Output{};
 }
 
 BandwidthSensor::Output BandwidthSensor::report() {
-    const double rate = train_bytes_per_us(arrivals_, packet_bytes).value_or(0);
-    ByteWriter writer;
-    writer.real(rate);
-    Output out{{partner_, Kind::bandwidth_result, std::move(writer).take()}};
+    const Result result{packets_, false, train_bytes_per_us(arrivals_, packet_bytes).value_or(0)};
+    Output out{{partner_, Kind::bandwidth_result, to_bytes(result)}};
     end(std::nullopt);
     return out;
 }
 
-BandwidthSensor::Output BandwidthSensor::on_result(std::span<const std::byte> payload,
+BandwidthSensor::Output BandwidthSensor::on_result(int peer, std::span<const std::byte> payload,
                                                    std::int64_t now_ns) {
-    ByteReader reader(payload);
-    double rate = 0;
-    reader.real(rate);
-    if (!reader.ended_well() || !(rate > 0)) {
-        end(std::nullopt);
+    const auto result = from_bytes<Result>(payload);
+    if (!result || peer != partner_ || part_ != Part::sending || result->packets != packets_) return {};
+    const double rate = result->bytes_per_us;
+    if (result->refused || !(rate > 0)) {
+        end(std::nullopt, result->refused);
         return {};
     }
     if (packets_ > first_train) {
         end(rate);
         return {};
     }
-    engage(partner_, Part::asking, now_ns);
-    packets_ = static_cast<int>(std::clamp<double>(rate * train_us / packet_bytes, least_train,
-                                                   longest_train));
-    return {{partner_, Kind::bandwidth_ask, number(static_cast<std::uint64_t>(packets_), 2)}};
+    const double affordable = std::clamp<double>(rate * train_us / packet_bytes, least_train, longest_train);
+    engage(peer, Part::sending, static_cast<int>(affordable), now_ns);
+    return train(peer, packets_);
 }
 
 BandwidthSensor::Output BandwidthSensor::advance(std::int64_t now_ns) {
@@ -241,15 +226,11 @@ std::vector<Turn> pairs_to_measure(const std::vector<int>& site_of, const std::v
 
 }  // namespace
 
-std::vector<int> sites_of(const std::vector<double>& latency_us, int host_count) {
-    return discover_sites(Network(host_count, latency_us));
-}
-
-void BandwidthPlan::follow(const Version& version, std::int64_t now_ns) {
+void BandwidthPlan::follow(const Version& version, const std::vector<int>& site_of, std::int64_t now_ns) {
     if (period_ns_ == 0 || version.tree.empty()) return;
     std::vector<Pair> pairs;
     for (const auto [low, high, turn] :
-         pairs_to_measure(sites_of(version.latency_us, version.host_count), version.latency_us)) {
+         pairs_to_measure(site_of, version.latency_us)) {
         if (low != self_) continue;
         const auto at = static_cast<std::size_t>(low * version.host_count + high);
         Pair pair{high, version.latency_us[at],

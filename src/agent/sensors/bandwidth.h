@@ -1,8 +1,8 @@
 // Measures how fast a link carries what is sent at once: a train of datagrams, timed by the kernel of
-// whoever receives it. A first short train tells how long the second may be: 50 ms of
+// whoever receives it, who tells what came of it. A first short train tells how long the second may be: 50 ms of
 // the link's time, and 80 packets, below 100 KiB, at most. A pure machine without clock or sockets.
 //
-// A host takes part in one measurement at a time, in whichever part: who is busy refuses. Where UDP
+// A host takes part in one measurement at a time, in whichever part: who is busy refuses as a train begins. Where UDP
 // does not pass nothing is measured.
 #pragma once
 
@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "agent/frame.h"
-#include "core/forecast/bank.h"
 #include "core/spanning_tree/rounds.h"
 
 namespace mutirao::agent {
@@ -32,7 +31,7 @@ class BandwidthSensor {
   public:
     struct Outgoing {
         int to = -1;
-        Kind kind = Kind::bandwidth_ask;  ///< bandwidth_data: as a datagram
+        Kind kind = Kind::bandwidth_result;  ///< bandwidth_data: as a datagram
         std::vector<std::byte> payload;
     };
     using Output = std::vector<Outgoing>;
@@ -43,36 +42,27 @@ class BandwidthSensor {
         bool refused = false;                ///< the other end is busy
     };
 
-    explicit BandwidthSensor(int host_count) : banks_(static_cast<std::size_t>(host_count)) {}
-
     /// Nothing goes out while this host is busy.
-    Output ask(int peer, std::int64_t now_ns);
-    /// A frame of one of the three kinds that the channel carries. What is out of place is ignored: it
-    /// may be late.
-    Output on(int peer, const Frame& frame, std::int64_t now_ns);
+    Output measure(int peer, std::int64_t now_ns);
     Output on_datagram(int peer, std::span<const std::byte> payload, std::int64_t arrived_ns);
+    /// What is out of place is ignored: it may be late.
+    Output on_result(int peer, std::span<const std::byte> payload, std::int64_t now_ns);
     /// Ends what takes too long; to be called at next_ns().
     Output advance(std::int64_t now_ns);
     bool busy() const { return part_ != Part::none; }
     std::int64_t next_ns() const;
     void lost(int peer);
 
-    /// A measurement that this host asked for has come to an end: told once.
+    /// A measurement of this host's has come to an end: told once.
     std::optional<Ended> take_ended() { return std::exchange(ended_, std::nullopt); }
-    std::optional<Forecast> forecast(int peer) const {
-        return banks_[static_cast<std::size_t>(peer)].forecast();
-    }
 
   private:
-    enum class Part : std::uint8_t { none, asking, sending, receiving };
+    enum class Part : std::uint8_t { none, sending, receiving };
 
-    void engage(int partner, Part part, std::int64_t now_ns);
+    void engage(int partner, Part part, int packets, std::int64_t now_ns);
     void end(std::optional<double> bytes_per_us, bool refused = false);
-    Output on_ask(int peer, const Frame& frame, std::int64_t now_ns);
-    Output on_result(std::span<const std::byte> payload, std::int64_t now_ns);
     Output report();
 
-    std::vector<Bank> banks_;
     int partner_ = -1;
     Part part_ = Part::none;
     std::int64_t until_ns_ = 0;
@@ -87,16 +77,13 @@ class BandwidthSensor {
 // second apart: every site is in one pair of a turn, and the pairs within sites come last. Later each is measured
 // again once in a period, or when its latency has changed a lot, but not twice in a minute. A pure machine.
 
-/// By host, the number of its site.
-std::vector<int> sites_of(const std::vector<double>& latency_us, int host_count);
-
 class BandwidthPlan {
   public:
     /// Period 0: nothing is ever measured.
     BandwidthPlan(int self, std::int64_t period_ns) : self_(self), period_ns_(period_ns) {}
 
-    /// Whenever there is a new complete version of the tree.
-    void follow(const Version& version, std::int64_t now_ns);
+    /// Whenever there is a new complete version of the tree. `site_of`: by host.
+    void follow(const Version& version, const std::vector<int>& site_of, std::int64_t now_ns);
     /// Whose turn it is.
     std::optional<int> due(std::int64_t now_ns) const;
     void asked(int peer, std::int64_t now_ns);

@@ -28,34 +28,31 @@ class Pair {
   public:
     explicit Pair(Link link) : link_(link) {}
 
-    BandwidthSensor asks{2}, answers{2};
+    BandwidthSensor asks, answers;
     std::size_t packets = 0;
     std::size_t bytes = 0;
 
     std::optional<BandwidthSensor::Ended> measure() {
-        send(0, asks.ask(1, now_ns_));
+        send(asks.measure(1, now_ns_));
         while (!under_way_.empty()) {
             const auto [time_ns, item] = *under_way_.begin();
             under_way_.erase(under_way_.begin());
             now_ns_ = time_ns;
             BandwidthSensor& at = item.to == 1 ? answers : asks;
             const int from = 1 - item.to;
-            if (item.kind == Kind::bandwidth_data)
-                send(item.to, at.on_datagram(from, item.payload, time_ns));
-            else
-                send(item.to, at.on(from, {{item.kind, from, item.to, 1, 1}, item.payload}, time_ns));
+            send(item.kind == Kind::bandwidth_data ? at.on_datagram(from, item.payload, time_ns)
+                                                   : at.on_result(from, item.payload, time_ns));
         }
         while (answers.next_ns() != never_ns) {
             now_ns_ = answers.next_ns();
-            send(1, answers.advance(now_ns_));
-            for (auto& [time_ns, item] : std::exchange(under_way_, {}))
-                asks.on(1, {{item.kind, 1, 0, 1, 1}, item.payload}, time_ns);
+            for (const auto& item : answers.advance(now_ns_)) asks.on_result(1, item.payload, now_ns_);
         }
+        while (asks.next_ns() != never_ns) asks.advance(asks.next_ns());
         return asks.take_ended();
     }
 
   private:
-    void send(int, const Output& output) {
+    void send(const Output& output) {
         const double packet_us = packet_bytes / link_.bytes_per_us;
         std::uniform_real_distribution<double> jitter(0, link_.jitter_us);
         double stamp_us = 0;
@@ -115,7 +112,6 @@ TEST(Bandwidth, ATrainMayLoseItsEnd) {
     const auto ended = pair.measure();
     ASSERT_TRUE(ended && ended->bytes_per_us);
     EXPECT_NEAR(*ended->bytes_per_us, 12.5, 3);
-    EXPECT_TRUE(pair.asks.forecast(1));
 }
 
 TEST(Bandwidth, WhereNoDatagramArrivesNothingIsMeasured) {
@@ -127,40 +123,46 @@ TEST(Bandwidth, WhereNoDatagramArrivesNothingIsMeasured) {
     EXPECT_FALSE(pair.asks.busy() || pair.answers.busy());
 }
 
-Output deliver(BandwidthSensor& to, int from, const BandwidthSensor::Outgoing& frame) {
-    return to.on(from, {{frame.kind, from, frame.to, 1, 1}, frame.payload}, 0);
-}
-
 // Fails if a host takes part in two measurements at once.
-TEST(Bandwidth, WhoIsBusyRefusesAndDoesNotAsk) {
-    BandwidthSensor first(3), second(3), third(3);
-    const Output ask = first.ask(1, 0);
-    deliver(second, 0, ask[0]);
-    EXPECT_TRUE(second.ask(2, 0).empty());
-    const Output refusal = deliver(second, 2, third.ask(1, 0)[0]);
-    EXPECT_TRUE(deliver(third, 1, refusal[0]).empty());
+TEST(Bandwidth, WhoIsBusyRefusesAndDoesNotMeasure) {
+    BandwidthSensor first, second, third;
+    const Output train = first.measure(1, 0);
+    second.on_datagram(0, train[0].payload, 0);
+    EXPECT_TRUE(second.measure(2, 0).empty());
+    const Output refusal = second.on_datagram(2, third.measure(1, 0)[0].payload, 0);
+    ASSERT_EQ(refusal.size(), 1U);
+    EXPECT_EQ(refusal[0].to, 2);
+    EXPECT_TRUE(third.on_result(1, refusal[0].payload, 0).empty());
     EXPECT_TRUE(third.take_ended()->refused);
-    EXPECT_FALSE(third.ask(1, 0).empty());
-    EXPECT_EQ(deliver(first, 2, ask[0])[0].payload[0], std::byte{0});
+    EXPECT_FALSE(third.measure(1, 0).empty());
+    EXPECT_EQ(first.on_datagram(2, train[0].payload, 0).size(), 1U);
 }
 
 TEST(Bandwidth, APartnerThatIsLostOrSilentIsGivenUp) {
-    BandwidthSensor first(3);
-    first.ask(1, 0);
-    EXPECT_TRUE(first.ask(2, ns_per_s).empty());
+    BandwidthSensor first;
+    first.measure(1, 0);
+    EXPECT_TRUE(first.measure(2, ns_per_s).empty());
     first.lost(1);
-    EXPECT_FALSE(first.ask(2, ns_per_s).empty());
+    EXPECT_FALSE(first.measure(2, ns_per_s).empty());
     first.advance(first.next_ns());
     EXPECT_FALSE(first.busy());
     EXPECT_EQ(first.take_ended()->peer, 2);
 }
 
+// Late packets and results: of a train that was reported already, and of one before.
 TEST(Bandwidth, WhatIsOutOfPlaceIsIgnored) {
-    BandwidthSensor sensor(3);
-    for (const Kind kind : {Kind::bandwidth_answer, Kind::bandwidth_result})
-        EXPECT_TRUE(deliver(sensor, 1, {0, kind, std::vector<std::byte>(8)}).empty());
-    EXPECT_TRUE(sensor.on_datagram(1, std::vector<std::byte>(1200), 0).empty());
-    EXPECT_FALSE(sensor.take_ended());
+    BandwidthSensor sends, receives;
+    const Output train = sends.measure(1, 0);
+    EXPECT_TRUE(receives.on_datagram(0, train[1].payload, 0).empty());
+    EXPECT_FALSE(receives.busy());
+    receives.on_datagram(0, train.front().payload, 0);
+    const Output report = receives.on_datagram(0, train.back().payload, 0);
+    ASSERT_EQ(report.size(), 1U);
+    EXPECT_TRUE(receives.on_datagram(0, train[1].payload, 0).empty());
+    EXPECT_TRUE(receives.on_result(0, report[0].payload, 0).empty());
+    EXPECT_TRUE(sends.on_result(2, report[0].payload, 0).empty());
+    EXPECT_TRUE(sends.on_datagram(1, std::vector<std::byte>(1200), 0).empty());
+    EXPECT_FALSE(sends.take_ended());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -66,8 +67,7 @@ std::optional<ProcessorTimes> read_times(std::string_view text) {
     return times;
 }
 
-}  // namespace
-
+/// Share of the processors' time that was idle since the last reading: nothing at the first.
 std::optional<double> available_processor(ProcessorTimes& last) {
     const auto times = read_times(processor_lines());
     if (!times) return std::nullopt;
@@ -77,6 +77,25 @@ std::optional<double> available_processor(ProcessorTimes& last) {
     const auto busy = static_cast<double>(times->busy - before.busy);
     return 1 - busy / static_cast<double>(times->total - before.total);
 }
+
+/// Bytes that programs can still get without swapping.
+std::optional<double> free_memory() {
+    constexpr double bytes_per_unit = 1024;
+    std::ifstream file("/proc/meminfo");
+    double units = 0;
+    for (std::string word; file >> word;)
+        if (word == "MemAvailable:" && file >> units) return units * bytes_per_unit;
+    return std::nullopt;
+}
+
+/// Bytes free to users where temporary files go.
+std::optional<double> free_disk() {
+    struct statvfs about{};
+    if (statvfs("/tmp", &about) != 0) return std::nullopt;
+    return static_cast<double>(about.f_bavail) * static_cast<double>(about.f_frsize);
+}
+
+}  // namespace
 
 std::vector<std::int64_t> stolen_ns_in(std::string_view text) {
     static const std::int64_t ns_per_tick = 1'000'000'000 / sysconf(_SC_CLK_TCK);
@@ -95,33 +114,15 @@ std::vector<std::int64_t> stolen_ns_in(std::string_view text) {
 
 std::vector<std::int64_t> stolen_processor_ns() { return stolen_ns_in(processor_lines()); }
 
-std::optional<double> free_memory() {
-    constexpr double bytes_per_unit = 1024;
-    std::ifstream file("/proc/meminfo");
-    double units = 0;
-    for (std::string word; file >> word;)
-        if (word == "MemAvailable:" && file >> units) return units * bytes_per_unit;
-    return std::nullopt;
-}
-
-std::optional<double> free_disk() {
-    struct statvfs about{};
-    if (statvfs("/tmp", &about) != 0) return std::nullopt;
-    return static_cast<double>(about.f_bavail) * static_cast<double>(about.f_frsize);
-}
-
-std::vector<HostReading> HostSensors::read() {
+std::vector<HostReading> read_host_sensors(ProcessorTimes& last) {
     const std::pair<std::string_view, std::optional<double>> values[] = {
-        {"available_processor_share", available_processor(times_)},
+        {"available_processor_share", available_processor(last)},
         {"free_memory_bytes", free_memory()},
         {"free_disk_bytes", free_disk()},
     };
     std::vector<HostReading> readings;
-    for (const auto& [sensor, value] : values) {
-        if (!value) continue;
-        banks_[sensor].measured(*value);
-        readings.push_back({sensor, *value, banks_[sensor].forecast()});
-    }
+    for (const auto& [sensor, value] : values)
+        if (value) readings.push_back({sensor, *value});
     return readings;
 }
 

@@ -2,17 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <string_view>
 #include <vector>
 
-#include "core/forecast/bank.h"
 #include "core/spanning_tree/rounds.h"
 
 namespace mutirao::agent {
 
-// Processor, memory and disk, in one table. Each reading goes into a bank of forecasters.
+struct HostReading {
+    std::string_view sensor;  ///< with its unit
+    double value;
+};
 
 /// Of all processors so far.
 struct ProcessorTimes {
@@ -20,33 +20,14 @@ struct ProcessorTimes {
     std::uint64_t total = 0;
 };
 
-/// Share of the processors' time that was idle since the last reading: nothing at the first.
-std::optional<double> available_processor(ProcessorTimes& last);
-/// Bytes that programs can still get without swapping.
-std::optional<double> free_memory();
-/// Bytes free to users where temporary files go.
-std::optional<double> free_disk();
+/// Processor, memory and disk; what could not be read is left out. `last`: the reading before, of what is a share of
+/// the time since.
+std::vector<HostReading> read_host_sensors(ProcessorTimes& last);
 
 /// What was stolen from each processor so far, of the first twenty or so.
 std::vector<std::int64_t> stolen_processor_ns();
 /// The same from the text of /proc/stat.
 std::vector<std::int64_t> stolen_ns_in(std::string_view text);
-
-struct HostReading {
-    std::string_view sensor;  ///< with its unit
-    double value;
-    std::optional<Forecast> forecast;
-};
-
-class HostSensors {
-  public:
-    /// Reads all; what could not be read is left out.
-    std::vector<HostReading> read();
-
-  private:
-    ProcessorTimes times_;
-    std::map<std::string_view, Bank> banks_;
-};
 
 // How fast this host copies and adds up in one thread, and hands something from one to another: what a
 // message inside the host and the local part of a reduction cost. Takes about 2 ms, as far as the system

@@ -67,7 +67,7 @@ class StandingAgents:
 
     def dumps(self) -> list[dict | None]:
         """What each host's agent says of itself; None where it says nothing."""
-        asked = [self._lab.exec(host, [str(PROGRAM), "dump"], stdout=subprocess.PIPE,
+        asked = [self._lab.exec(host, [str(PROGRAM), "status"], stdout=subprocess.PIPE,
                                 stderr=subprocess.DEVNULL) for host in self._hosts]
         answers = [process.communicate()[0] for process in asked]
         return [json.loads(answer) if process.returncode == 0 else None
