@@ -43,10 +43,10 @@ Vote::Vote(MPI_Comm comm, Opinion mine)
           memory_->peers = mine.peers;
           memory_->twin = mine.twin;
           if (mine.twin) {
-              const auto members = members_of(comm, mine.twin->group());
-              memory_->who = fnv1a(std::as_bytes(std::span(members->twin_rank_of)));
+              const std::vector<int> ranks = ranks_in(Group(comm), mine.twin->group());
+              memory_->who = fnv1a(std::as_bytes(std::span(ranks)));
               ballot.offered = mine.twin->slots().offer(memory_->who);
-              if (members->my_rank == 0) {
+              if (rank_in(comm) == 0) {
                   ballot.owner = mine.twin->new_owner();
               }
           }

@@ -201,7 +201,7 @@ struct Binding {
         passed_on  ///< what is there already
     };
 
-    CallShape shape;
+    CallShape shape{};
     Reads reads = Reads::nothing;
     Writes writes = Writes::nothing;
     Elements input{};
