@@ -213,7 +213,7 @@ Communicator::Turn Communicator::enter(const CallShape& shape) {
 
 Outcome Communicator::run(const Turn& turn, const CallOnComm& call) {
     if (turn.by.composition != nullptr) return turn.by.composition(call);
-    int error = lay_out(call.binding, operation_->memory(call.quiet));
+    int error = operation_->memory(call.quiet).lay_out(call.binding);
     if (error == MPI_SUCCESS) error = operation_->run(*turn.by.plan, turn.tag, surroundings_);
     return {error, error != MPI_SUCCESS};
 }

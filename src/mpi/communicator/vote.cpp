@@ -29,8 +29,6 @@ Vote::Vote(MPI_Comm comm, Opinion mine)
     : memory_(std::make_shared<Memory>()), pending_([&] {
           Ballot& ballot = memory_->mine;
           mine.say(runtime().settings.enabled ? enabled : disabled, true);
-          mine.say(knows, mine.peers != nullptr);
-          mine.say(has_twin, mine.twin != nullptr);
           ballot.said = mine.said;
           ballot.settings = settings_and_version();
           ballot.peers = mine.peers ? mine.peers->id() : 0;

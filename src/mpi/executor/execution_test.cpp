@@ -54,9 +54,12 @@ class Operations : public testing::Test {
     /// One rank's part of a call, begun.
     struct Part {
         Part(Plan made, int tag, const Values& input = {}) : plan(std::move(made)), in(input) {
-            Memory& memory = operation.memory(surroundings_.twin);
-            memory.read(plain_bytes(in.data(), length_bytes));
-            memory.write(plain_bytes(out.data(), length_bytes));
+            Binding binding;
+            binding.reads = Binding::Reads::input;
+            binding.input = plain_bytes(in.data(), length_bytes);
+            binding.writes = Binding::Writes::output;
+            binding.output = plain_bytes(out.data(), length_bytes);
+            operation.memory(surroundings_.twin).lay_out(binding);
             operation.begin(plan, tag, surroundings_);
         }
         Plan plan;

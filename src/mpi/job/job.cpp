@@ -226,7 +226,7 @@ Twin::Twin(MPI_Comm comm, std::shared_ptr<Peers> peers)
       left_behind_(left_behind_limit()) {
     PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     Members members = members_of(comm_, peers_->group(), peers_->world());
-    id_ = fnv1a(std::as_bytes(std::span(members.twin_rank_of))) ^ peers_->id();
+    id_ = std::max<std::uint64_t>(fnv1a(std::as_bytes(std::span(members.twin_rank_of))) ^ peers_->id(), 1);
     world_ = std::move(members);
     source_ = peers_->source();
     if (wants_in_band(runtime().settings) && world_.host_count() > 1) {
