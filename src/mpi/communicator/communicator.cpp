@@ -118,8 +118,7 @@ Communicator::~Communicator() {
         docket_->end(table_.calls_made(), now_us() - job_.begun_us());
     }
     note_end(*record_);
-    if (ruled_ && Job::current() != nullptr) {
-        ruled_->post.leave_sends_to(ruled_->twin->left_behind());
+    if (ruled_) {
         ruled_->twin->slots().give_back(ruled_->slot.number());
     }
 }
@@ -130,6 +129,9 @@ void Communicator::give_up() {
     }
     vote_.reset();
     introducing_.reset();
+    if (ruled_) {
+        ruled_->post.leave_sends_to(ruled_->twin->left_behind());
+    }
     job_.complete_on(comm_);
 }
 

@@ -130,7 +130,8 @@ class Communicator final : private Background {
         if (repeatable_.native_calls != nullptr) repeated_.remember(call, repeatable_);
     }
 
-    /// The program frees it: what is still under way on it becomes the job's.
+    /// The program frees it: what is still under way on it becomes the job's. Not left to the end, which may come in the
+    /// middle of any call of MPI.
     void give_up();
 
     /// The program duplicates it without blocking: nothing more is started on it.

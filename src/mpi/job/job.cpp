@@ -106,19 +106,22 @@ std::shared_ptr<Peers> Introducing::take() {
 Peers::Peers(std::shared_ptr<const Group> group, const std::vector<Introduction>& all, int my_rank,
              std::optional<agent::Endpoint> endpoint)
     : group_(std::move(group)), id_(identity_of(all)), world_(world_of(all, my_rank)) {
+    if (world_.native_reason.empty()) {
+        source_ = start_source(all, world_, id_, std::move(endpoint));
+    }
+}
+
+void Peers::say_who() const {
     if (is_verbose(1)) {
         say(1, extent_of(world_));
     }
-    if (world_.native_reason.empty()) {
-        source_ = start_source(all, world_, id_, std::move(endpoint));
-        if (is_verbose(3)) {
-            say(3, "on host " + std::to_string(world_.my_host()) + ", " +
-                       (source_ ? source_->about() : "where nobody watches the network"));
-        }
-    } else if (!world_.at_odds) {
+    if (!world_.native_reason.empty() && !world_.at_odds) {
         say(1, "the MPI library takes all calls: " + world_.native_reason);
-    } else if (world_.my_rank == 0) {
+    } else if (!world_.native_reason.empty() && world_.my_rank == 0) {
         std::fprintf(stderr, "mutirao: %s; the MPI library takes all calls\n", world_.native_reason.c_str());
+    } else if (world_.native_reason.empty() && is_verbose(3)) {
+        say(3, "on host " + std::to_string(world_.my_host()) + ", " +
+                   (source_ ? source_->about() : "where nobody watches the network"));
     }
 }
 
@@ -492,6 +495,7 @@ bool Job::has_room_for_twin() {
 }
 
 void Job::add(std::shared_ptr<Peers> peers) {
+    peers->say_who();
     const std::lock_guard lock(mutex_);
     std::erase_if(peers_, [&](const auto& each) {  // whom the launcher has not told to all of them
         return each->world().rank_count() == peers->world().rank_count() && holds(each->group(), peers->group());

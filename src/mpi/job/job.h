@@ -45,6 +45,8 @@ class Peers {
     const std::shared_ptr<NetworkSource>& source() const { return source_; }
     /// What probes may cost in calls on `comm`, whose ranks are among these; of communicators of the same ranks one and the same.
     std::shared_ptr<Ledger> ledger_of(MPI_Comm comm) const;
+    /// To who reads along, as far as they are asked to (verbose), or wrong.
+    void say_who() const;
     /// The job is over everywhere: the agents end.
     void stop_measuring() { source_.reset(); }
 
