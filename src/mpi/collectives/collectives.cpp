@@ -62,8 +62,8 @@ std::optional<Elements> block_of(const Given& given, const Side& side, const Pla
     if (side.buffer == MPI_IN_PLACE) {
         return std::nullopt;
     }
-    const auto make = is_uneven(given) ? typed_elements : elements;
-    return make(side.buffer, side.count, side.type, here.quiet);
+    return is_uneven(given) ? typed_elements(side.buffer, side.count, side.type, here.quiet)
+                            : elements(side.buffer, side.count, side.type, here.quiet);
 }
 
 void* moved(const void* buffer, MPI_Count bytes) {
@@ -92,48 +92,61 @@ struct Blocks {
     }
 };
 
-std::optional<Blocks> blocks_of(const Given& given, const Side& side, const Place& here) {
+/// False: the MPI library is to judge.
+bool find_blocks(const Given& given, const Side& side, const Place& here, Blocks& blocks) {
     if (!is_uneven(given)) {
-        const auto block = block_of(given, side, here);
-        return block ? std::optional(Blocks{*block}) : std::nullopt;
+        const auto block = elements(side.buffer, side.count, side.type, here.quiet);
+        if (block) {
+            blocks.block = *block;
+        }
+        return block.has_value();
     }
     const bool typed_each = given.collective == Collective::alltoallw;
     if (!side.counts || !side.displacements || side.buffer == MPI_IN_PLACE ||
         !(typed_each ? side.types != nullptr : typed_elements(nullptr, 0, side.type, here.quiet).has_value())) {
-        return std::nullopt;
+        return false;
     }
     const MPI_Count unit = typed_each ? 1 : extent_of(side.type);
     const auto make = typed_each && looks_at_types_of_nothing ? typed_elements : elements;
-    Blocks blocks;
     blocks.each.reserve(static_cast<std::size_t>(here.size));
     for (int rank = 0; rank < here.size; ++rank) {
         const auto block = make(moved(side.buffer, side.displacements[rank] * unit), side.counts[rank],
                                 typed_each ? side.types[rank] : side.type, here.quiet);
         if (!block) {
-            return std::nullopt;
+            return false;
         }
         blocks.each.push_back(or_nothing(*block));
     }
-    return blocks;
+    return true;
 }
 
-/// `lengths`: of blocks that have their own, as far as this rank knows them.
-void set_shape(Binding& binding, const Given& given, std::size_t length_bytes, std::vector<std::size_t> lengths) {
+/// Of blocks that have their own length, as far as this rank knows these.
+void set_lengths(Binding& binding, const Given& given, std::vector<std::size_t> lengths) {
     const bool knows_own = row_of(given.collective).in_blocks == InBlocks::own;
-    binding.shape.length_bytes = knows_own         ? nominal_block_bytes
-                                 : lengths.empty() ? length_bytes
-                                                   : mean_length_bytes(lengths);
+    binding.shape.length_bytes = knows_own ? nominal_block_bytes : mean_length_bytes(lengths);
     binding.shape.lengths = std::move(lengths);
 }
 
 void set_shape(Binding& binding, const Given& given, const Elements& block) {
-    set_shape(binding, given, block.bytes(), is_uneven(given) ? std::vector{block.bytes()} : std::vector<std::size_t>{});
+    if (is_uneven(given)) {
+        set_lengths(binding, given, {block.bytes()});
+    } else {
+        binding.shape.length_bytes = block.bytes();
+    }
 }
 
-void set_shape(Binding& binding, const Given& given, const Blocks& blocks) {
+/// `more`: on the other side of the call, or null.
+void set_shape(Binding& binding, const Given& given, const Blocks& blocks, const Blocks* more = nullptr) {
+    if (blocks.each.empty()) {
+        binding.shape.length_bytes = blocks.block.bytes();
+        return;
+    }
     std::vector<std::size_t> lengths;
     blocks.add_lengths_to(lengths);
-    set_shape(binding, given, blocks.block.bytes(), std::move(lengths));
+    if (more != nullptr) {
+        more->add_lengths_to(lengths);
+    }
+    set_lengths(binding, given, std::move(lengths));
 }
 
 /// `same_memory`: that is written before all of it has been sent, and so read from a copy.
@@ -147,14 +160,14 @@ void write(Binding& binding, const Elements& output) {
     binding.output = output;
 }
 
-/// Nothing where there is anything between the blocks, or in them, and so they are packed into one another by a copy.
-std::optional<Elements> as_one(const Blocks& blocks, int size) {
+/// All of them as one; false where there is anything between the blocks, or in them, so that they go through a copy.
+bool join(const Blocks& blocks, int size, Elements& all) {
     if (blocks.each.empty()) {
-        Elements all = blocks.block;
+        all = blocks.block;
         all.count *= size;
-        return all;
+        return true;
     }
-    Elements all = plain_bytes(nullptr, 0);
+    all = plain_bytes(nullptr, 0);
     for (const Elements& block : blocks.each) {
         if (block.bytes() == 0) {
             continue;
@@ -163,25 +176,25 @@ std::optional<Elements> as_one(const Blocks& blocks, int size) {
             all.buffer = block.buffer;
         }
         if (!block.layout.in_place || block.buffer != moved(all.buffer, all.count)) {
-            return std::nullopt;
+            return false;
         }
         all.count += static_cast<MPI_Count>(block.bytes());
     }
-    return all;
+    return true;
 }
 
-void read_all(Binding& binding, Blocks blocks, int size, bool same_memory) {
-    if (const auto one = as_one(blocks, size)) {
-        read(binding, *one, same_memory);
+void read_all(Binding& binding, Blocks& blocks, int size, bool same_memory) {
+    if (join(blocks, size, binding.input)) {
+        binding.reads = same_memory ? Reads::copy : Reads::input;
     } else {
         binding.reads = Reads::blocks;
         binding.input_blocks = std::move(blocks.each);
     }
 }
 
-void write_all(Binding& binding, Blocks blocks, int size) {
-    if (const auto one = as_one(blocks, size)) {
-        write(binding, *one);
+void write_all(Binding& binding, Blocks& blocks, int size) {
+    if (join(blocks, size, binding.output)) {
+        binding.writes = Writes::output;
     } else {
         binding.writes = Writes::blocks;
         binding.output_blocks = std::move(blocks.each);
@@ -190,9 +203,11 @@ void write_all(Binding& binding, Blocks blocks, int size) {
 
 /// What the MPICH family refuses: a rank's one block where its own among all shall be. It takes displacements in sizes.
 bool refused(const Given& given, const Side& one, const Side& all, const Blocks& blocks, int rank) {
+    if (!refuses_one_place || one.type != all.type || one.count <= 0 || one.buffer == nullptr) {
+        return false;
+    }
     const bool uneven = is_uneven(given);
-    const bool alike = one.type == all.type && (uneven ? all.counts[rank] != 0 : one.count == all.count);
-    if (!refuses_one_place || !alike || one.count <= 0 || one.buffer == nullptr) {
+    if (uneven ? all.counts[rank] == 0 : one.count != all.count) {
         return false;
     }
     auto size = static_cast<MPI_Count>(blocks.block.layout.packed_bytes);
@@ -224,12 +239,13 @@ bool gathers(const Given& given, const Place& here, Binding& binding) {
         read(binding, *mine);
         return true;
     }
-    auto blocks = blocks_of(given, given.receive, here);
-    if (!blocks || refused(given, given.send, given.receive, *blocks, here.rank)) {
+    Blocks blocks;
+    if (!find_blocks(given, given.receive, here, blocks) ||
+        refused(given, given.send, given.receive, blocks, here.rank)) {
         return false;
     }
     const void* const from = given.send.buffer;
-    const Elements own = blocks->of(here.rank);
+    const Elements own = blocks.of(here.rank);
     if (from == MPI_IN_PLACE) {
         read(binding, own);
     } else if (mine && mine->bytes() == own.bytes()) {
@@ -237,8 +253,8 @@ bool gathers(const Given& given, const Place& here, Binding& binding) {
     } else {
         return false;
     }
-    set_shape(binding, given, *blocks);
-    write_all(binding, std::move(*blocks), here.size);
+    set_shape(binding, given, blocks);
+    write_all(binding, blocks, here.size);
     return true;
 }
 
@@ -253,12 +269,13 @@ bool scatters(const Given& given, const Place& here, Binding& binding) {
         write(binding, *mine);
         return true;
     }
-    auto blocks = blocks_of(given, given.send, here);
-    if (!blocks || refused(given, given.receive, given.send, *blocks, here.rank)) {
+    Blocks blocks;
+    if (!find_blocks(given, given.send, here, blocks) ||
+        refused(given, given.receive, given.send, blocks, here.rank)) {
         return false;
     }
     const void* const to = given.receive.buffer;
-    const Elements own = blocks->of(here.rank);
+    const Elements own = blocks.of(here.rank);
     if (to == MPI_IN_PLACE) {
         binding.writes = Writes::unseen;
         binding.output = own;
@@ -267,28 +284,28 @@ bool scatters(const Given& given, const Place& here, Binding& binding) {
     } else {
         return false;
     }
-    set_shape(binding, given, *blocks);
-    read_all(binding, std::move(*blocks), here.size, to == given.send.buffer || to == own.buffer);
+    set_shape(binding, given, blocks);
+    read_all(binding, blocks, here.size, to == given.send.buffer || to == own.buffer);
     return true;
 }
 
 bool exchanges(const Given& given, const Place& here, Binding& binding) {
     const Side &from = given.send, &to = given.receive;
     const bool in_place = from.buffer == MPI_IN_PLACE;
-    auto received = blocks_of(given, to, here);
-    auto sent = in_place ? received : blocks_of(given, from, here);
+    Blocks sent, received;
+    const bool found = find_blocks(given, to, here, received) && (in_place || find_blocks(given, from, here, sent));
+    if (in_place) {
+        sent = received;
+    }
     const bool alike = from.type == to.type && from.types == to.types && from.counts == to.counts &&
                        from.count == to.count && (to.count > 0 || is_uneven(given));
     const bool refused = refuses_one_place && alike && from.buffer == to.buffer;
-    if (refused || !sent || !received || sent->bytes_of(here.rank) != received->bytes_of(here.rank)) {
+    if (refused || !found || sent.bytes_of(here.rank) != received.bytes_of(here.rank)) {
         return false;
     }
-    std::vector<std::size_t> lengths;
-    sent->add_lengths_to(lengths);
-    received->add_lengths_to(lengths);
-    set_shape(binding, given, received->block.bytes(), std::move(lengths));
-    read_all(binding, std::move(*sent), here.size, in_place || from.buffer == to.buffer);
-    write_all(binding, std::move(*received), here.size);
+    set_shape(binding, given, sent, &received);
+    read_all(binding, sent, here.size, in_place || from.buffer == to.buffer);
+    write_all(binding, received, here.size);
     return true;
 }
 
@@ -362,7 +379,7 @@ bool reduces(const Given& given, const Place& here, Binding& binding) {
     binding.shape.op = *kind;
     binding.reduction = {given.op, to.type, input->layout, kind->commutes};
     if (uneven) {
-        set_shape(binding, given, 0, lengths_of_results(given, element_bytes, here));
+        set_lengths(binding, given, lengths_of_results(given, element_bytes, here));
     }
     if (gets_result) {
         const auto output = elements(to.buffer, count, to.type, here.quiet);

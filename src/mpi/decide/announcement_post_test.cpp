@@ -70,7 +70,7 @@ TEST(AnnouncementPost, LettersToAnEarlierOwnerOfTheSlotAreDropped) {
         other.post.send_reports();
     }
     OfRank decider(0, 2), other(1, 2);
-    EXPECT_EQ(arrived([&] { return other.post.receive(); }), 0u);
+    EXPECT_EQ(arrived([&] { return other.post.receive(4); }), 0u);
     EXPECT_EQ(arrived([&] { return decider.post.receive_reports(); }), 0u);
     decider.post.send(along_a_chain(6));
     EXPECT_EQ(arrived([&] { return other.post.receive(5); }), 1u);
