@@ -21,7 +21,7 @@ mpi=$(.env/cli/bin/python -m mutirao.run.mpis | tr ';' '\n' | grep '^mpich-5=') 
 }
 wrapper=${mpi#*=}
 mpi_folder=$(dirname "$(dirname "$wrapper")")
-programs=(loop threads_make_communicators unusual_collectives)
+programs=(loop unusual_collectives)
 cmake --preset "$preset" --log-level=NOTICE -DMUTIRAO_TESTS=ON -DMUTIRAO_MPIS="$mpi" >/dev/null
 cmake --build --preset "$preset" --target mutirao mutirao-mpi-library mutirao-mpich "${programs[@]/%/-mpich-5}"
 if [[ ${2-} == --build ]]; then exit; fi
@@ -54,7 +54,6 @@ under_sanitizer MUTIRAO_START=soon -- "${calls[@]}"
 under_sanitizer MUTIRAO_START=wait -- "${calls[@]}"
 under_sanitizer MUTIRAO_START=soon MUTIRAO_AGENT=in-band -- "${calls[@]}"
 under_sanitizer MUTIRAO_ADAPTATION=every:50 -- "${calls[@]}"
-under_sanitizer MUTIRAO_START=soon -- threads_make_communicators
 for use in messages threads communicators; do
     under_sanitizer MUTIRAO_START=soon -- unusual_collectives "$use"
 done

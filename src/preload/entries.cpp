@@ -27,6 +27,7 @@ using mutirao::preload::LoadedMpi;
 using mutirao::preload::Op;
 using mutirao::preload::Type;
 using MPI_Datatype = Type;
+using Root = int;
 using Word = std::uintptr_t;  // a handle that is not looked at
 
 int take_path_of_mpi(dl_phdr_info* object, std::size_t, void* wanted) {

@@ -4,32 +4,6 @@
 
 static void nap(int step) { usleep((useconds_t)((world_rank * 7 + step * 13) % 5 * 1500)); }
 
-static void nonblocking(void) {
-    enum { length = 700 };
-    static int sum[length], mine[length], sent[length];
-    for (int round = 0; round < 8; ++round) {
-        MPI_Request requests[3];
-        const int root = round % world_size;
-        for (int i = 0; i < length; ++i) {
-            mine[i] = world_rank + i;
-            sent[i] = world_rank == root ? value_at(i, root, round) : -1;
-        }
-        nap(round);
-        MPI_Iallreduce(mine, sum, length, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[0]);
-        MPI_Ibcast(sent, length, MPI_INT, root, MPI_COMM_WORLD, &requests[1]);
-        nap(round + 1);
-        MPI_Ibarrier(MPI_COMM_WORLD, &requests[2]);
-        broadcast_checked(MPI_COMM_WORLD, root, 20, round);
-        for (int i = 0; i < 3; ++i) {
-            MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
-        }
-        for (int i = 0; i < length; ++i) {
-            expect(sum[i] == world_size * (world_size - 1) / 2 + i * world_size, "wrong sum", round);
-            expect(sent[i] == value_at(i, root, round), "wrong data of Ibcast", round);
-        }
-    }
-}
-
 static void duplicates(void) {
     for (int round = 0; round < 5; ++round) {
         MPI_Comm made;
@@ -80,7 +54,6 @@ static void parts(void) {
 static void nothing(void) {}
 
 static void all(void) {
-    nonblocking();
     parts();
     duplicates();
     nonblocking_duplicates();

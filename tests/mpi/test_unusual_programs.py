@@ -42,7 +42,7 @@ def test_ends_as_natively(run, start, program, words, ranks):
 
 @start_and_broadcast
 @pytest.mark.parametrize("program, words", [
-    ("wrong_collectives", ["broadcast"]), ("unusual_types", ["large_counts"]), ("threads_make_communicators", [])])
+    ("wrong_collectives", ["broadcast"]), ("unusual_types", ["large_counts"]), ("unusual_collectives", ["threads"])])
 def test_ends_as_natively_whatever_broadcasts(run, start, broadcast, program, words):
     """Of wrong arguments, types made with large counts, and threads that make and free communicators."""
     ends_as_natively(run, program, *words, settings=settings_of(start, broadcast=broadcast))

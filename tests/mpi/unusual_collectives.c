@@ -1,36 +1,16 @@
 /* unusual_collectives WHAT: correct programs that use collectives as few do, each checking its own results.
  * messages: the program's own messages and one-sided transfers are under way while ranks wait in collectives.
- * threads: threads call different collectives on different communicators at once.
+ * threads: threads call different collectives at once, on communicators that each makes and frees meanwhile, some smaller
+ * and some larger than those of the others.
  * communicators: of one rank, between groups, with topologies.
  * nonblocking: nonblocking collectives are pending while blocking ones run.
  * counts: counts for each rank that are others in every call, blocks that overlap where they are only read,
  * buffers that are nowhere, absolute addresses. */
 #include <pthread.h>
 
-#include "blocks_check.h"
-#include "reductions_check.h"
+#include "any_collective.h"
 
 enum { most = 40000 };
-
-/* --- calls that check themselves --------------------------------------------------------------------------- */
-
-/* Collective `which` of `count` ints, from or to `root`; data depend on `with_seed`. */
-static void call_checked(MPI_Comm comm, int which, int count, int root, int with_seed) {
-    const struct place here = place_on(comm);
-    const struct collective* const it = &collectives[which];
-    const struct way way = {.pattern = all_alike, .length = count};
-    const struct kind ints = ints_added();
-    seed = with_seed;
-    if (it->run == barrier) {
-        MPI_Barrier(comm);
-    } else if (it->run == broadcast) {
-        broadcast_checked(comm, root, count, seed);
-    } else if (it->kind & reducing) {
-        reduction(here, it, &ints, count, root, 0);
-    } else {
-        move_blocks(here, it, way, root);
-    }
-}
 
 static void each_checked(MPI_Comm comm, int with_seed) {
     int size;
@@ -81,34 +61,45 @@ static void messages(void) {
 
 /* --- threads --------------------------------------------------------------------------------------------------- */
 
-struct job {
-    MPI_Comm comm;
-    int first;
-};
+enum { thread_count = 3 };
 
-static void* work(void* given) {
-    const struct job* const job = given;
-    for (int time = 0; time < 4 * collective_count; ++time) {
-        call_checked(job->comm, (time * job->first + time / collective_count) % collective_count, 1 + time % 4 * 400,
-                     time % world_size, time);
+static MPI_Comm roots[thread_count];
+
+/* Each of them begins with another collective. */
+static void calls_of_thread(MPI_Comm comm, int thread, int round) {
+    const struct place here = place_on(comm);
+    for (int time = 0; time < collective_count; ++time) {
+        call_checked(comm, (time * (thread + 1) + round) % collective_count, 1 + time % 4 * 400, time % here.size,
+                     time + round);
+    }
+}
+
+static void* work(void* argument) {
+    const int thread = (int)(long)argument;
+    for (int round = 0; round < 3; ++round) {
+        MPI_Comm whole, part;
+        MPI_Comm_dup(roots[thread], &whole);
+        calls_of_thread(whole, thread, round);
+        MPI_Comm_split(whole, (world_rank + thread) % 2, -world_rank, &part);
+        calls_of_thread(part, thread, round);
+        MPI_Comm_free(&part);
+        calls_of_thread(roots[thread], thread, round);
+        MPI_Comm_free(&whole);
     }
     return NULL;
 }
 
 static void threads(void) {
-    enum { count = 3 };
-    pthread_t all[count];
-    struct job jobs[count];
-    for (int i = 0; i < count; ++i) {
-        MPI_Comm_dup(MPI_COMM_WORLD, &jobs[i].comm);
-        jobs[i].first = i + 1;
+    pthread_t all[thread_count];
+    for (int i = 0; i < thread_count; ++i) { /* the first of all ranks, the others of all but one */
+        MPI_Comm_split(MPI_COMM_WORLD, i > 0 && world_rank == 0, world_rank, &roots[i]);
     }
-    for (int i = 0; i < count; ++i) {
-        pthread_create(&all[i], NULL, work, &jobs[i]);
+    for (long i = 0; i < thread_count; ++i) {
+        pthread_create(&all[i], NULL, work, (void*)i);
     }
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < thread_count; ++i) {
         pthread_join(all[i], NULL);
-        MPI_Comm_free(&jobs[i].comm);
+        MPI_Comm_free(&roots[i]);
     }
 }
 
@@ -293,7 +284,7 @@ int main(int argc, char** argv) {
                                       {"counts", counts_for_ranks},
                                       {NULL, NULL}};
     int provided;
-    end_within(30);
+    end_within(60);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     know_the_world();
     const struct use* const asked = use_named(argc, argv, uses);

@@ -146,7 +146,7 @@ template <class Codec>
 void fields(Codec& codec, Coded<Codec, Announcement>& announcement, const Size& size) {
     Coded<Codec, Route>& route = announcement.route;
     codec.choice(route.kind, Route::Kind::hosts);
-    codec.choice(announcement.kind, Announcement::Kind::last);
+    codec.choice(announcement.kind, Announcement::Kind::at_once);
     codec.number(announcement.number, 4);
     codec.number(announcement.first_call, 8);
     codec.number(announcement.next_first_call, 8);
@@ -165,8 +165,7 @@ void fields(Codec& codec, Coded<Codec, Announcement>& announcement, const Size& 
 }
 
 template <class Codec>
-void fields(Codec& codec, Coded<Codec, Report>& report, std::uint64_t owner, int ranks) {
-    codec.constant(owner, 8);
+void fields(Codec& codec, Coded<Codec, Report>& report, int ranks) {
     std::size_t kind = report.index();
     codec.number(kind, 1);
     codec.require(kind < std::variant_size_v<Report>);
@@ -194,9 +193,9 @@ std::optional<Announcement> decode_announcement(std::span<const std::byte> bytes
     return from_bytes<Announcement>(bytes, Size{rank_count, host_count});
 }
 
-std::vector<std::byte> encode(const Report& report, std::uint64_t owner) { return to_bytes(report, owner, 0); }
-std::optional<Report> decode_report(std::span<const std::byte> bytes, int rank_count, std::uint64_t owner) {
-    return from_bytes<Report>(bytes, owner, rank_count);
+std::vector<std::byte> encode(const Report& report) { return to_bytes(report, 0); }
+std::optional<Report> decode_report(std::span<const std::byte> bytes, int rank_count) {
+    return from_bytes<Report>(bytes, rank_count);
 }
 
 namespace {

@@ -35,7 +35,7 @@ namespace mutirao {
 //
 // The calls on a communicator are divided into epochs. An announcement says of one epoch where it
 // ends and which rulings are new in it; or it says at once, inside a call that waits for it, how
-// that very call is to be run (start=wait, adaptation=every:K); or that it is the last.
+// that very call is to be run (start=wait, adaptation=every:K).
 
 /// How an announcement reaches the ranks. It travels in the announcement, since whoever hands it on
 /// may know less of the network than the decider.
@@ -54,8 +54,7 @@ struct Route {
 struct Announcement {
     enum class Kind : std::uint8_t {
         epoch,    ///< calls first_call .. next_first_call - 1 are settled
-        at_once,  ///< for call first_call, which waits for it, and those after it
-        last      ///< nothing follows: the communicator is being freed
+        at_once  ///< for call first_call, which waits for it, and those after it
     };
     Kind kind = Kind::epoch;
     std::uint32_t number = 0;  ///< of the epoch, from 1
@@ -86,10 +85,8 @@ std::optional<Announcement> decode_announcement(std::span<const std::byte> bytes
                                                 int host_count);
 /// What ranks tell the decider.
 using Report = std::variant<LeadReport, TimeReport>;
-/// Nobody awaits the last reports of a communicator that is freed, and the next `owner` of its tags finds them:
-/// decode_report() knows its own.
-std::vector<std::byte> encode(const Report& report, std::uint64_t owner);
-std::optional<Report> decode_report(std::span<const std::byte> bytes, int rank_count, std::uint64_t owner);
+std::vector<std::byte> encode(const Report& report);
+std::optional<Report> decode_report(std::span<const std::byte> bytes, int rank_count);
 
 /// While nobody knows who is where.
 Route route_without_network(int rank_count);

@@ -102,7 +102,7 @@ class Walk {
             rank.used.size() - std::min<std::uint64_t>(rank.used.size(), heard->sent_in_call);
         const bool late = rank.waiting && heard->first_call <= rank.used.size();
         if (EpochFollower::worth_reporting(*heard, lead) || late) {
-            const auto report = decode_report(encode(LeadReport{heard->number, lead, late}, 0), 1, 0);
+            const auto report = decode_report(encode(LeadReport{heard->number, lead, late}), 1);
             ASSERT_TRUE(report);
             decider_.hear(std::get<LeadReport>(*report));
         }
@@ -396,15 +396,10 @@ TEST(Announcement, KeepsTheSitesOfATwoLevelTreeAndOfNoOther) {
 TEST(Report, SurvivesItsBytes) {
     const ShapeClass shapes{Collective::broadcast, 3, 5};
     const TimeReport clocked{shapes, 70'000, 30, {{350'600.5, 0}, {1e-3, 474'000}}};
-    const auto decoded = decode_report(encode(clocked, 7), 4, 7);
+    const auto decoded = decode_report(encode(clocked), 4);
     ASSERT_TRUE(decoded);
     EXPECT_EQ(std::get<TimeReport>(*decoded), clocked);
-    EXPECT_FALSE(decode_report(encode(clocked, 7), 3, 7));  // no such root
-}
-
-TEST(Report, OfAnotherCommunicatorIsNone) {
-    EXPECT_FALSE(decode_report(encode(TimeReport{}, 7), 4, 8));
-    EXPECT_FALSE(decode_report(encode(LeadReport{}, 0), 4, 1));
+    EXPECT_FALSE(decode_report(encode(clocked), 3));  // no such root
 }
 
 // No more is clocked than what anybody keeps room for.

@@ -248,7 +248,6 @@ void put_changes(JsonWriter& json, Record& record) {
     {
         const std::lock_guard lock(record.mutex);
         changes = record.changes;
-        json.member("other_native_calls", as_of_now(record.other_classes.native_calls));
         json.member("forgotten_changes", record.forgotten_changes);
         for (const auto& [shapes, each] : record.classes) {
             lengths.emplace(shapes, each.length_bytes);

@@ -91,13 +91,6 @@ Carrier carrier() {
     return found;
 }
 
-bool gpu_runtime_loaded() {
-    const auto names = {"cuInit", "hipInit", "zeInit"};
-    return std::any_of(names.begin(), names.end(), [](const char* name) {
-        return dlsym(RTLD_DEFAULT, name) != nullptr;
-    });
-}
-
 std::string library_version() {
     static const std::string first_words = [] {
         char text[8192] = {};

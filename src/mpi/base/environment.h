@@ -39,14 +39,8 @@ bool is_fault_tolerant();
 enum class Carrier : unsigned char { ucx, libfabric, other };
 Carrier carrier();
 
-/// A GPU's run time is in the process, so that a buffer may be memory that the processor cannot read.
-bool gpu_runtime_loaded();
-
-/// Sends may be left behind by calls that have returned: their data can be copied, and arrive without
-/// further calls.
-inline bool may_leave_sends_behind() {
-    return !gpu_runtime_loaded() && carrier() == Carrier::libfabric;
-}
+/// Sends may be left behind by calls that have returned: their data arrive without further calls.
+inline bool may_leave_sends_behind() { return carrier() == Carrier::libfabric; }
 
 /// The MPI library's name and version, e.g. "Open MPI v5.0.11"; so it stands in profiles, too.
 std::string library_version();

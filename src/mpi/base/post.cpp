@@ -1,21 +1,41 @@
 #include "mpi/base/post.h"
 
+#include <cstring>
+#include <utility>
+
 namespace mutirao::mpi {
 
 Post::~Post() {
     for (Sending& sending : sending_) {
         PMPI_Request_free(&sending.request);
         // MPI may still read the few bytes, so they are left to it.
-        auto kept = std::make_unique<std::shared_ptr<const Bytes>>(std::move(sending.bytes));
+        auto kept = std::make_unique<Letter>(std::move(sending.letter));
         static_cast<void>(kept.release());
     }
 }
 
-void Post::send(int rank, std::shared_ptr<const Bytes> bytes) {
-    Sending& sending = sending_.emplace_back(Sending{MPI_REQUEST_NULL, std::move(bytes)});
-    PMPI_Isend(sending.bytes->data(), static_cast<int>(sending.bytes->size()), MPI_BYTE, rank, tag_,
+// The hosts of one job have one order of bytes.
+Post::Letter Post::letter_of(Bytes content) const {
+    content.resize(content.size() + owner_bytes);
+    std::memcpy(content.data() + content.size() - owner_bytes, &owner_, owner_bytes);
+    return std::make_shared<const Bytes>(std::move(content));
+}
+
+bool Post::is_mine(const Bytes& bytes) const {
+    return bytes.size() >= owner_bytes &&
+           std::memcmp(bytes.data() + bytes.size() - owner_bytes, &owner_, owner_bytes) == 0;
+}
+
+void Post::send(int rank, Letter letter) {
+    Sending& sending = sending_.emplace_back(Sending{MPI_REQUEST_NULL, std::move(letter)});
+    PMPI_Isend(sending.letter->data(), static_cast<int>(sending.letter->size()), MPI_BYTE, rank, tag_,
                comm_, &sending.request);
     reap();
+}
+
+std::deque<Post::Sending> Post::take_sends() {
+    reap();
+    return std::exchange(sending_, {});
 }
 
 std::optional<Post::Received> Post::receive(int looks) {
@@ -31,9 +51,12 @@ std::optional<Post::Received> Post::receive(int looks) {
     }
     int length = 0;
     PMPI_Get_count(&status, MPI_BYTE, &length);
-    Received received{status.MPI_SOURCE, Bytes(static_cast<std::size_t>(length))};
-    PMPI_Mrecv(received.bytes.data(), length, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-    return received;
+    Bytes bytes(static_cast<std::size_t>(length));
+    PMPI_Mrecv(bytes.data(), length, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+    if (!is_mine(bytes)) {
+        return receive(looks);
+    }
+    return Received{status.MPI_SOURCE, std::make_shared<const Bytes>(std::move(bytes))};
 }
 
 void Post::reap() {

@@ -1,12 +1,15 @@
-// Small messages between ranks of the twin, under a tag of their own, while calls go on: nothing here blocks.
+// Small messages between ranks of the twin, under a tag of their own, while calls go on: nothing here blocks. Who has the
+// tag is written on each, so that who has it next drops what still comes for an owner that is no more.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace mutirao::mpi {
@@ -14,38 +17,43 @@ namespace mutirao::mpi {
 class Post {
   public:
     using Bytes = std::vector<std::byte>;
+    /// What is sent, be it to several, or passed on as it came.
+    using Letter = std::shared_ptr<const Bytes>;
     struct Received {
         int from = -1;  ///< rank
-        Bytes bytes;
+        Letter letter;
+
+        std::span<const std::byte> content() const { return std::span(*letter).first(letter->size() - owner_bytes); }
     };
 
-    Post(MPI_Comm comm, int tag) : comm_(comm), tag_(tag) {}
+    Post(MPI_Comm comm, int tag, std::uint64_t owner) : comm_(comm), tag_(tag), owner_(owner) {}
     /// Leaves the sends under way to MPI.
     ~Post();
     Post(const Post&) = delete;
     Post& operator=(const Post&) = delete;
 
-    /// Messages to one rank arrive in their order.
-    void send(int rank, std::shared_ptr<const Bytes> bytes);
+    Letter letter_of(Bytes content) const;
+    /// Letters to one rank arrive in their order.
+    void send(int rank, Letter letter);
     /// Open MPI looks first and sees what has come afterwards, which matters to who looks once in a call: two
     /// looks see what one would leave to the next call.
     std::optional<Received> receive(int looks = 2);
-    /// No sends are under way.
-    bool idle() {
-        reap();
-        return sending_.empty();
-    }
-
-  private:
     struct Sending {
         MPI_Request request;
-        std::shared_ptr<const Bytes> bytes;
+        Letter letter;
     };
+    /// Those under way, for whom they are left to.
+    std::deque<Sending> take_sends();
 
+  private:
+    static constexpr std::size_t owner_bytes = sizeof(std::uint64_t);
+
+    bool is_mine(const Bytes& bytes) const;
     void reap();
 
     MPI_Comm comm_;
     int tag_;
+    std::uint64_t owner_;
     std::deque<Sending> sending_;
 };
 

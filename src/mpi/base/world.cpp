@@ -146,19 +146,34 @@ World world_of(const std::vector<Introduction>& introductions, int my_rank) {
     return world;
 }
 
-World part_of(const World& whole, const Members& members) {
-    World part;
-    part.my_rank = members.my_rank;
-    part.placement = members.placement;
+Members part_of(const World& whole, std::vector<int> ranks, int my_rank) {
+    Members part;
+    part.my_rank = my_rank;
     part.native_reason = whole.native_reason;
     part.sockets = whole.sockets;
     part.has_daemons = whole.has_daemons;
-    for (const int host : members.world_host_of) {
-        const auto at = static_cast<std::size_t>(host);
-        part.host_names.push_back(whole.host_names[at]);
-        part.processors_of_host.push_back(whole.processors_of_host[at]);
-        part.source_host.push_back(whole.source_host[at]);
+    constexpr int none = -1;
+    std::vector<int> number_of(static_cast<std::size_t>(whole.host_count()), none);
+    const auto number = [&](int rank) -> int& {
+        return number_of[static_cast<std::size_t>(whole.placement->host_of(rank))];
+    };
+    for (const int rank : ranks) {
+        number(rank) = 0;
     }
+    for (std::size_t host = 0; host < number_of.size(); ++host) {
+        if (number_of[host] != none) {
+            number_of[host] = static_cast<int>(part.host_names.size());
+            part.host_names.push_back(whole.host_names[host]);
+            part.processors_of_host.push_back(whole.processors_of_host[host]);
+            part.source_host.push_back(whole.source_host[host]);
+        }
+    }
+    std::vector<int> host_of_rank(ranks.size());
+    std::ranges::transform(ranks, host_of_rank.begin(), number);
+    auto placement = std::make_shared<const Placement>(std::move(host_of_rank));
+    // Of communicators of all ranks in their order there may be many.
+    part.placement = *placement == *whole.placement ? whole.placement : std::move(placement);
+    part.twin_rank_of = std::move(ranks);
     return part;
 }
 
@@ -171,52 +186,10 @@ std::vector<int> ranks_in(MPI_Group group, MPI_Group among) {
     return translated;
 }
 
-std::optional<Members> members_of(MPI_Comm comm, MPI_Group world_group) {
-    Members members;
-    members.my_rank = rank_in(comm);
-    members.twin_rank_of = ranks_in(Group(comm), world_group);
-    const bool all_are_there = std::ranges::count(members.twin_rank_of, MPI_UNDEFINED) == 0;
-    return all_are_there ? std::optional(std::move(members)) : std::nullopt;
-}
+bool holds(MPI_Group all, MPI_Group some) { return std::ranges::count(ranks_in(some, all), MPI_UNDEFINED) == 0; }
 
 Members members_of(MPI_Comm comm, MPI_Group world_group, const World& world) {
-    Members members = *members_of(comm, world_group);
-    members.place(world);
-    return members;
-}
-
-std::vector<std::string> host_names(const Members& members, const World& world) {
-    constexpr std::size_t most_names = 128;  // of each communicator, on every rank
-    std::vector<std::string> names;
-    for (const int host : members.world_host_of) {
-        if (names.size() == most_names) {
-            break;
-        }
-        names.push_back(world.host_names[static_cast<std::size_t>(host)]);
-    }
-    return names;
-}
-
-void Members::place(const World& world) {
-    std::vector<int> number_of(static_cast<std::size_t>(world.host_count()), -1);
-    const auto number = [&](int twin_rank) -> int& {
-        return number_of[static_cast<std::size_t>(world.placement->host_of(twin_rank))];
-    };
-    for (const int twin_rank : twin_rank_of) {
-        number(twin_rank) = 0;
-    }
-    for (int host = 0; host < world.host_count(); ++host) {
-        int& mine = number_of[static_cast<std::size_t>(host)];
-        if (mine >= 0) {
-            mine = static_cast<int>(world_host_of.size());
-            world_host_of.push_back(host);
-        }
-    }
-    std::vector<int> host_of_rank(twin_rank_of.size());
-    std::transform(twin_rank_of.begin(), twin_rank_of.end(), host_of_rank.begin(), number);
-    auto made = std::make_shared<const Placement>(std::move(host_of_rank));
-    // Of communicators of all ranks in their order there may be many.
-    placement = *made == *world.placement ? world.placement : std::move(made);
+    return part_of(world, ranks_in(Group(comm), world_group), rank_in(comm));
 }
 
 }  // namespace mutirao::mpi

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -91,32 +90,19 @@ std::string extent_of(const World& world);
 /// Equal on all ranks but for my_rank.
 World world_of(const std::vector<Introduction>& introductions, int my_rank);
 
-/// The ranks of a communicator: where they are in the twin, and which of them share a host.
-struct Members {
-    int my_rank = 0;
-    std::vector<int> twin_rank_of;  ///< by rank of the communicator
-    // Known once all ranks of the job have introduced themselves; hosts are numbered in the order that
-    // they have in the job, so that communicators of the same hosts can share what is known of them.
-    std::shared_ptr<const Placement> placement{};
-    std::vector<int> world_host_of{};  ///< by host of the communicator
-
-    int rank_count() const { return static_cast<int>(twin_rank_of.size()); }
-    int host_count() const { return placement ? placement->host_count() : 0; }
-    void place(const World& world);
+/// The ranks of a communicator that are part of a larger world. Their hosts keep the order that they have there.
+struct Members : World {
+    std::vector<int> twin_rank_of;  ///< by rank: what it is in the larger world, once that has a twin
 };
 
-/// What is known of those ranks, once they are placed.
-World part_of(const World& whole, const Members& members);
-
-/// For people, by host of the communicator, once it is placed; where these are very many of the first.
-std::vector<std::string> host_names(const Members& members, const World& world);
+/// `ranks`: those of `whole`.
+Members part_of(const World& whole, std::vector<int> ranks, int my_rank);
 
 /// By rank of `group`, their ranks in `among`; MPI_UNDEFINED where they have none.
 std::vector<int> ranks_in(MPI_Group group, MPI_Group among);
+bool holds(MPI_Group all, MPI_Group some);
 
-/// Nothing if some rank is not in `world_group`.
-std::optional<Members> members_of(MPI_Comm comm, MPI_Group world_group);
-/// Placed among ranks that hold all of them.
+/// Of a communicator whose ranks are all in `world_group`.
 Members members_of(MPI_Comm comm, MPI_Group world_group, const World& world);
 
 }  // namespace mutirao::mpi

@@ -19,9 +19,7 @@ TEST(World, OfMoreHostsThanAreMeasuredIsNative) {
 // Hosts keep their order, so that a tree of the whole's hosts is one of the part's.
 TEST(World, OfAPartKeepsTheOrderOfHostsAndWhoMeasuresThem) {
     const World whole = world_with(5, 2);
-    Members members{.my_rank = 3, .twin_rank_of = {9, 2, 8, 3, 6}};
-    members.place(whole);
-    const World part = part_of(whole, members);
+    const Members part = part_of(whole, {9, 2, 8, 3, 6}, 3);
     EXPECT_EQ(part.rank_count(), 5);
     EXPECT_EQ(part.source_host, (std::vector<int>{1, 3, 4}));
     EXPECT_EQ(part.leader_of(0), 1);

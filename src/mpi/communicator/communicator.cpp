@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
-#include <list>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -69,7 +68,7 @@ std::int64_t first_units() {
     return settings.waits_for_ranks() ? 0 : settings.start == Start::soon ? 1 : Points::usual_first_units;
 }
 
-bool is_within_world(MPI_Comm comm) { return members_of(comm, Group(MPI_COMM_WORLD)).has_value(); }
+bool is_within_world(MPI_Comm comm) { return holds(Group(MPI_COMM_WORLD), Group(comm)); }
 
 bool is_between_groups(MPI_Comm comm) {
     int between_groups = 0;
@@ -93,8 +92,6 @@ std::string mode_of(bool watched) {
     }
     return in_band ? "in-band" : "auto";
 }
-
-std::mutex draining_mutex;
 
 }  // namespace
 
@@ -121,12 +118,8 @@ Communicator::~Communicator() {
         docket_->end(table_.calls_made(), now_us() - job_.begun_us());
     }
     note_end(*record_);
-    if (ruled_ && Job::current() != nullptr) {
-        const bool decides = this->decides();
-        if (docket_) {
-            ruled_->last_route = docket_->route();
-        }
-        drain(std::move(ruled_), decides);
+    if (ruled_) {
+        ruled_->twin->slots().give_back(ruled_->slot.number());
     }
 }
 
@@ -136,6 +129,9 @@ void Communicator::give_up() {
     }
     vote_.reset();
     introducing_.reset();
+    if (ruled_) {
+        ruled_->post.leave_sends_to(ruled_->twin->left_behind());
+    }
     job_.complete_on(comm_);
 }
 
@@ -155,7 +151,7 @@ void Communicator::be_native(std::string reason) {
 // It is the MPI library's until the next announcement or point, and nothing of ours goes on inside calls. Who decides
 // must have asked for a ruling; the others wait for one.
 RepeatedCalls::Counted Communicator::repeatable(const CallShape& shape, const RulingTable::Way& way) const {
-    const bool settled = way.by.native() && (way.ruled || way.asked || !docket_) && !way.is_clocked();
+    const bool settled = way.by.native() && (way.ruled || way.is_asked_for() || !docket_) && !way.is_clocked();
     if (!settled || source_background_ != nullptr || runtime().settings.waits_at_start()) {
         return {};
     }
@@ -219,11 +215,8 @@ Communicator::Turn Communicator::enter(const CallShape& shape) {
 
 Outcome Communicator::run(const Turn& turn, const CallOnComm& call) {
     if (turn.by.composition != nullptr) return turn.by.composition(call);
-    int error = lay_out(call.binding, operation_->memory(call.quiet));
+    int error = operation_->memory(call.quiet).lay_out(call.binding);
     if (error == MPI_SUCCESS) error = operation_->run(*turn.by.plan, turn.tag, surroundings_);
-    if (error == MPI_SUCCESS && turn.by.plan->main_source() >= 0) {
-        if (const auto arrival = operation_->arrival()) ruled_->twin->saw(*arrival);
-    }
     return {error, error != MPI_SUCCESS};
 }
 
@@ -239,7 +232,6 @@ void Communicator::go_on_with_the_rest(std::uint64_t call) {
         record_->calls = call + 1;
     }
     job_.progress();
-    drain_all();
 }
 
 // --- counting --------------------------------------------------------------------------------------
@@ -385,12 +377,9 @@ void Communicator::take_vote(std::uint64_t call) {
         return be_native(obstacle);
     }
     if (said.all_know_each_other()) {
-        const World& world = said.peers()->world();
-        const Members members = members_of(comm_, said.peers()->group(), world);
-        note_hosts(members, world);
-        const std::string obstacle = world.native_reason.empty()
-                                         ? nothing_to_choose(members, world)
-                                         : world.native_reason;
+        const World ranks = members_of(comm_, said.peers()->group(), said.peers()->world());
+        note_hosts(ranks);
+        const std::string obstacle = ranks.native_reason.empty() ? nothing_to_choose(ranks) : ranks.native_reason;
         if (!obstacle.empty()) {
             return be_native(obstacle);
         }
@@ -422,10 +411,11 @@ void Communicator::meet() {
     }
 }
 
-void Communicator::note_hosts(const Members& members, const World& world) {
+void Communicator::note_hosts(const World& ranks) {
     const std::lock_guard lock(record_->mutex);
-    record_->hosts = members.host_count();
-    record_->host_names = host_names(members, world);
+    record_->hosts = ranks.host_count();
+    record_->host_names = ranks.host_names;
+    record_->host_names.resize(static_cast<std::size_t>(std::min(ranks.host_count(), World::most_hosts)));
 }
 
 // Rank 0's. It takes a while until it is known what would pay.
@@ -433,8 +423,7 @@ void Communicator::weigh(const std::shared_ptr<Peers>& peers) {
     if (docket_ || runtime().settings.agent == AgentPlace::in_band) {
         return;
     }
-    start_deciding(members_of(comm_, peers->group(), peers->world()), peers->world(), peers->lookout(),
-                   peers->ledger_of(comm_));
+    start_deciding(members_of(comm_, peers->group(), peers->world()), peers->source(), peers->ledger_of(comm_));
     docket_peers_ = peers;
 }
 
@@ -480,8 +469,8 @@ Communicator::Ruled::Ruled(std::shared_ptr<Twin> its_twin, Slot its_slot, std::s
         epochs.emplace(first_call, calls_without, us_per_call);
     }
     if (is_synchronous()) {
-        synchronous = std::make_unique<SynchronousAdaptation>(twin->comm(), slot.synchronous(), *members,
-                                                              runtime().settings);
+        synchronous = std::make_unique<SynchronousAdaptation>(twin->comm(), slot.synchronous(), slot.owner(),
+                                                              *members, runtime().settings);
     }
 }
 
@@ -497,14 +486,14 @@ void Communicator::rule(const std::shared_ptr<Twin>& twin, Slot slot, std::uint6
     table_.connect_by(ruled_->connections);
     operation_ = std::make_unique<Operation>();
     surroundings_ = {twin->comm(), &twin->left_behind(), this};
-    if (twin->lookout()) {
-        source_background_ = twin->lookout()->source().background();
+    if (twin->source()) {
+        source_background_ = twin->source()->background();
     }
-    note_hosts(*members_, twin->world());
+    note_hosts(*members_);
     {
         const std::lock_guard lock(record_->mutex);
         record_->ruled = true;
-        record_->adaptation.mode = mode_of(twin->lookout() != nullptr);
+        record_->adaptation.mode = mode_of(twin->source() != nullptr);
         record_->reason = twin->peers()->world().host_count() == 1 ? "one host"
                           : twin->world().has_daemons              ? "network known to the hosts' agents"
                                                                    : "network measured";
@@ -517,7 +506,7 @@ void Communicator::rule(const std::shared_ptr<Twin>& twin, Slot slot, std::uint6
         docket_.reset();  // others may number hosts otherwise
     }
     if (decides() && !docket_) {
-        start_deciding(*members_, twin->world(), twin->lookout(), twin->peers()->ledger_of(comm_));
+        start_deciding(*members_, twin->source(), twin->peers()->ledger_of(comm_));
     }
     if (docket_) {
         docket_->begin_handling();
@@ -525,22 +514,12 @@ void Communicator::rule(const std::shared_ptr<Twin>& twin, Slot slot, std::uint6
     tell_what_was_clocked();
 }
 
-// `members` placed in `world`.
-void Communicator::start_deciding(const Members& members, const World& world,
-                                  const std::shared_ptr<Lookout>& lookout, std::shared_ptr<Ledger> ledger) {
+void Communicator::start_deciding(World ranks, std::shared_ptr<NetworkSource> source, std::shared_ptr<Ledger> ledger) {
     repeated_.forget();
     table_.ask_anew();
     Docket::Subject subject;
-    subject.placement = members.placement;
-    for (const int host : members.world_host_of) {
-        subject.source_host_of.push_back(world.source_host[static_cast<std::size_t>(host)]);
-    }
-    if (const std::string& sites = runtime().settings.sites; !sites.empty()) {
-        subject.named_sites = named_sites(host_names(members, world), sites);
-    }
-    subject.decider = my_rank_;
-    subject.lookout = lookout;
-    subject.sockets = world.sockets;
+    subject.ranks = std::move(ranks);
+    subject.source = std::move(source);
     subject.settings = runtime().settings;
     subject.store = runtime().profile;
     subject.mpi_library = library_version();
@@ -635,10 +614,10 @@ void Communicator::announce(std::uint64_t call) {
 
 void Communicator::listen(std::uint64_t next_call, bool before_sending) {
     for (Announcement& heard : ruled_->post.receive(before_sending ? std::optional(next_call) : std::nullopt)) {
-        switch (heard.kind) {
-            case Announcement::Kind::epoch: hear(std::move(heard), next_call); break;
-            case Announcement::Kind::at_once: at_once_.emplace(heard.first_call, heard); break;
-            case Announcement::Kind::last: ruled_->ended = true; break;
+        if (heard.kind == Announcement::Kind::epoch) {
+            hear(std::move(heard), next_call);
+        } else {
+            at_once_.emplace(heard.first_call, heard);
         }
         if (phase_ != Phase::ruled) {
             return;
@@ -843,57 +822,6 @@ void Communicator::progress() {
     }
 }
 
-// --- what a freed communicator leaves: announcements that are still on their way ------------------------
-//
-// Its slot of a twin's tags is free for others when this rank has heard the last one.
-
-// Ruled communicators are few and live long, so this list is short.
-std::list<std::unique_ptr<Communicator::Ruled>>& Communicator::draining() {
-    static auto* const list = new std::list<std::unique_ptr<Ruled>>;
-    return *list;
-}
-
-void Communicator::drain(std::unique_ptr<Ruled> ruled, bool decides) {
-    if (decides) {
-        Announcement last;
-        last.kind = Announcement::Kind::last;
-        last.route = ruled->last_route;
-        ruled->post.send(last);
-        ruled->ended = true;
-    }
-    const std::lock_guard lock(draining_mutex);
-    draining().push_back(std::move(ruled));
-}
-
-// Without the lock while MPI is asked: a communicator may end in that, and have something to drain.
-void Communicator::drain_all() {
-    std::list<std::unique_ptr<Ruled>> asked;
-    {
-        const std::unique_lock lock(draining_mutex, std::try_to_lock);
-        if (!lock || draining().empty()) {
-            return;
-        }
-        asked.swap(draining());
-    }
-    asked.remove_if([](const std::unique_ptr<Ruled>& each) {
-        for (const Announcement& heard : each->post.receive()) {
-            each->ended = each->ended || heard.kind == Announcement::Kind::last;
-        }
-        const bool over = each->ended && each->post.idle();
-        if (over) {
-            each->twin->slots().give_back(each->slot.number());
-        }
-        return over;
-    });
-    const std::lock_guard lock(draining_mutex);
-    draining().splice(draining().end(), asked);
-}
-
-void Communicator::stop_draining() {
-    const std::lock_guard lock(draining_mutex);
-    draining().clear();
-}
-
 // --- how it is found -------------------------------------------------------------------------------------
 
 namespace {
@@ -990,7 +918,6 @@ void end_communicators() {
         ending.swap(living().all);
     }
     ending.clear();
-    Communicator::stop_draining();
 }
 
 }  // namespace mutirao::mpi

@@ -16,7 +16,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -131,10 +130,8 @@ class Communicator final : private Background {
         if (repeatable_.native_calls != nullptr) repeated_.remember(call, repeatable_);
     }
 
-    /// For the end of the job: nothing more is passed on for freed communicators.
-    static void stop_draining();
-
-    /// The program frees it: what is still under way on it becomes the job's.
+    /// The program frees it: what is still under way on it becomes the job's. Not left to the end, which may come in the
+    /// middle of any call of MPI.
     void give_up();
 
     /// The program duplicates it without blocking: nothing more is started on it.
@@ -156,16 +153,9 @@ class Communicator final : private Background {
         std::unique_ptr<SynchronousAdaptation> synchronous;
         Connections connections;
         Transport transport;
-        int decider;         ///< rank
-        bool ended = false;  ///< the decider's last announcement has come
+        int decider;  ///< rank
         std::optional<EpochDecider> epochs{};  ///< the decider's
-        Route last_route{};  ///< the decider's, once the communicator is freed
     };
-
-    // Of freed communicators.
-    static std::list<std::unique_ptr<Ruled>>& draining();
-    static void drain(std::unique_ptr<Ruled> ruled, bool decides);
-    static void drain_all();
 
     void on_event(std::uint64_t call);
     void go_on_with_the_rest(std::uint64_t call);
@@ -182,13 +172,12 @@ class Communicator final : private Background {
     bool would_meet();
     void take_vote(std::uint64_t call);
     void meet();
-    void note_hosts(const Members& members, const World& world);
+    void note_hosts(const World& ranks);
     void weigh(const std::shared_ptr<Peers>& peers);
     bool would_pay(const std::shared_ptr<Peers>& peers);
 
     void rule(const std::shared_ptr<Twin>& twin, Slot slot, std::uint64_t first_call, std::uint64_t calls_without);
-    void start_deciding(const Members& members, const World& world, const std::shared_ptr<Lookout>& lookout,
-                        std::shared_ptr<Ledger> ledger);
+    void start_deciding(World ranks, std::shared_ptr<NetworkSource> source, std::shared_ptr<Ledger> ledger);
     void follow(std::uint64_t call);
     void listen(std::uint64_t next_call, bool before_sending = false);
     void hear(Announcement heard, std::uint64_t next_call);

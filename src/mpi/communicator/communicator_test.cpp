@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <vector>
 
 #include "mpi/base/test_mpi.h"
@@ -138,10 +139,9 @@ TEST(RepeatedCalls, EachIsCountedAsItself) {
 constexpr int ranks = 8;
 
 Members one_rank_on_each_host() {
-    Members members;
-    for (int rank = 0; rank < ranks; ++rank) members.twin_rank_of.push_back(rank);
-    members.place(test::world_with(ranks, 1));
-    return members;
+    std::vector<int> all(ranks);
+    std::iota(all.begin(), all.end(), 0);
+    return part_of(test::world_with(ranks, 1), all, 0);
 }
 
 Candidate candidate(std::string_view text) { return *parse_candidate(Collective::allreduce, text).candidate; }

@@ -20,13 +20,13 @@ RulingTable::Entry* RulingTable::entry_for(const CallShape& shape, std::uint64_t
     of_any_root.root = any_root;
     of_any_length.length_class = any_length;
     for (const ShapeClass& shapes : {exact, of_any_root, of_any_length}) {
-        const auto found = entries_.find(shapes);
-        if (found == entries_.end()) {
+        const auto found = classes_.find(shapes);
+        if (found == classes_.end() || !found->second.entry) {
             continue;
         }
         const bool narrows = shapes.length_class == any_length &&
-                             exact.length_class != any_length && has_room_for(exact);
-        return narrows ? &narrow(found->second, shape, call) : &found->second;
+                             exact.length_class != any_length && is_told_apart(exact);
+        return narrows ? &narrow(*found->second.entry, shape, call) : &*found->second.entry;
     }
     return nullptr;
 }
@@ -39,20 +39,20 @@ RulingTable::Entry& RulingTable::narrow(const Entry& entry, const CallShape& sha
     Entry narrowed = entry;
     narrowed.record = &add_ruling(of_class, *entry.record);
     narrowed.record->first_call = call;
-    return entries_[class_of(shape)] = narrowed;
+    return classes_[class_of(shape)].entry.emplace(std::move(narrowed));
 }
 
-bool RulingTable::has_room_for(const ShapeClass& shapes) const {
+bool RulingTable::is_told_apart(const ShapeClass& shapes) const {
     const std::lock_guard lock(record_.mutex);
     return record_.classes.size() < most_classes || record_.classes.contains(shapes);
 }
 
 ClassRecord& RulingTable::class_record(const CallShape& shape, std::uint64_t call) {
     const ShapeClass shapes = class_of(shape);
-    const std::lock_guard lock(record_.mutex);
-    if (record_.classes.size() >= most_classes && !record_.classes.contains(shapes)) {
+    if (!is_told_apart(shapes)) {
         return record_.other_classes;
     }
+    const std::lock_guard lock(record_.mutex);
     ClassRecord& of_class = class_record(shapes, call);
     if (of_class.length_bytes == 0) {
         of_class.length_bytes = shape.length_bytes;
@@ -71,43 +71,24 @@ ClassRecord& RulingTable::class_record(const ShapeClass& shapes, std::uint64_t c
 
 const RulingTable::Way& RulingTable::look_up(const CallShape& shape, std::uint64_t call,
                                              Way& recent) {
+    const ShapeClass shapes = class_of(shape);
     const Entry* const entry = entry_for(shape, call);
     ClassRecord& record = class_record(shape, call);
-    recent = {shape, {}, &record.native_calls, entry != nullptr};
-    recent.asked = asked_.contains(class_of(shape));
-    recent.course = course_of(shape, entry);
-    if (entry != nullptr) {
-        recent.by = runner_for(*entry, shape);
-    }
-    if (!recent.by.native()) {
-        recent.calls = &entry->record->calls;
+    const Runner by = entry == nullptr ? Runner{} : runner_for(*entry, shape);  // which may forget all recent ways
+    recent = {shape, by, by.native() ? &record.native_calls : &entry->record->calls, entry != nullptr};
+    if (is_told_apart(shapes)) {
+        recent.of_class = &classes_[shapes];
+        recent.course = course_of(shapes, *recent.of_class, recent.ruled);
     }
     return recent;
 }
 
-bool RulingTable::asks_for(const Way& way) {
-    if (way.asked || asked_.size() >= most_classes) {
-        return false;
-    }
-    const ShapeClass shapes = class_of(way.shape);
-    asked_.insert(shapes);
-    for (Way& recent : recent_) {
-        recent.asked = recent.asked || (recent.calls != nullptr && class_of(recent.shape) == shapes);
-    }
-    return true;
-}
-
 // Calls that are ruled for all lengths at once are not compared with each other.
-RulingTable::ClassCourse* RulingTable::course_of(const CallShape& shape, const Entry* entry) {
-    const ShapeClass shapes = class_of(shape);
-    const auto found = courses_.find(shapes);
-    if (found != courses_.end()) {
-        return found->second.clocks() ? &found->second : nullptr;
+RulingTable::ClassCourse* RulingTable::course_of(const ShapeClass& shapes, Class& of_class, bool ruled) {
+    if (!of_class.course && !ruled && clocks_) {
+        of_class.course.emplace(shapes);
     }
-    if (entry != nullptr || !clocks_ || courses_.size() >= most_classes) {
-        return nullptr;
-    }
-    return &courses_.try_emplace(shapes, shapes).first->second;
+    return of_class.course && of_class.course->clocks() ? &*of_class.course : nullptr;
 }
 
 Runner RulingTable::begin_clocked(const Way& way) {
@@ -122,9 +103,9 @@ Runner RulingTable::begin_clocked(const Way& way) {
 
 std::vector<TimeReport> RulingTable::take_reports() {
     std::vector<TimeReport> reports = std::exchange(untold_, {});
-    for (auto& [shapes, course] : courses_) {
-        if (course.has_untold()) {
-            reports.push_back(course.take_report());
+    for (auto& [shapes, each] : classes_) {
+        if (each.course && each.course->has_untold()) {
+            reports.push_back(each.course->take_report());
         }
     }
     return reports;
@@ -144,9 +125,9 @@ std::vector<Decider::NativeTime> RulingTable::native_times() const {
     std::vector<Decider::NativeTime> times;
     const std::lock_guard lock(record_.mutex);
     for (const auto& [shapes, of_class] : record_.classes) {
-        const auto course = courses_.find(shapes);
-        if (course != courses_.end()) {
-            times.push_back({shapes, of_class.native_calls, course->second.untold_us()});
+        const auto found = classes_.find(shapes);
+        if (found != classes_.end() && found->second.course) {
+            times.push_back({shapes, of_class.native_calls, found->second.course->untold_us()});
         }
     }
     return times;
@@ -158,38 +139,25 @@ Runner RulingTable::runner_for(const Entry& entry, const CallShape& shape) {
                                     : Runner{nullptr, native_composition(algorithm)};
 }
 
+// Where there are too many all are made anew: who makes calls of ever other lengths repeats none.
 const Plan& RulingTable::plan_for(const Entry& entry, const CallShape& shape) {
-    const PlanKey key{entry.number, shape.root, shape.length_bytes, shape.unit_bytes,
-                      shape.lengths};
-    const auto found = plan_of_.find(key);
-    if (found != plan_of_.end()) {
-        plans_.splice(plans_.begin(), plans_, found->second);
-        return plans_.front().plan;
+    PlanKey key{entry.number, shape.root, shape.length_bytes, shape.unit_bytes, shape.lengths};
+    if (const auto found = plans_.find(key); found != plans_.end()) {
+        return found->second;
     }
     const Composer composer(entry.ruling.candidate, shape, *members_.placement, entry.ruling.tree_or_null());
-    Planned made{key, Plan(composer.part_of(members_.my_rank, shape), entry.transport, members_)};
+    Plan made(composer.part_of(members_.my_rank, shape), entry.transport, members_);
     if (connections_ != nullptr) {
-        connections_->open_along(made.plan);
+        connections_->open_along(made);
     }
-    make_room(made.memory_bytes());
-    plan_bytes_ += made.memory_bytes();
-    plans_.push_front(std::move(made));
-    plan_of_.emplace(key, plans_.begin());
-    return plans_.front().plan;
-}
-
-// The least recently used go; shapes that are run by one of them are looked up anew.
-void RulingTable::make_room(std::size_t bytes) {
-    while (!plans_.empty() && plan_bytes_ + bytes > most_plan_bytes) {
-        for (Way& recent : recent_) {
-            if (recent.by.plan == &plans_.back().plan) {
-                recent = {};
-            }
-        }
-        plan_bytes_ -= plans_.back().memory_bytes();
-        plan_of_.erase(plans_.back().key);
-        plans_.pop_back();
+    const std::size_t bytes = sizeof key + key.lengths.size() * sizeof(std::size_t) + made.memory_bytes();
+    if (plan_bytes_ + bytes > most_plan_bytes) {
+        forget_recent();
+        plans_.clear();
+        plan_bytes_ = 0;
     }
+    plan_bytes_ += bytes;
+    return plans_.emplace(std::move(key), std::move(made)).first->second;
 }
 
 void RulingTable::take(const Ruling& ruling, std::uint64_t call, RulingRecord explained,
@@ -209,50 +177,47 @@ void RulingTable::take(const Ruling& ruling, std::uint64_t call, RulingRecord ex
     const bool of_many_classes = shapes.length_class == any_length &&
                                  row_of(shapes.collective).in_blocks != InBlocks::own;
     if (of_many_classes) {
-        std::erase_if(entries_, [&](const auto& entry) {
-            return entry.first.collective == shapes.collective && entry.first.root == shapes.root &&
-                   entry.first.commutes == shapes.commutes;
-        });
+        for (auto& [other, each] : classes_) {
+            if (other.collective == shapes.collective && other.root == shapes.root && other.commutes == shapes.commutes) {
+                each.entry.reset();
+            }
+        }
         for_any_length_.push_back(std::move(explained));
-        entries_[shapes] = {ruling, &for_any_length_.back(), transport, ++number_};
+        classes_[shapes].entry = {ruling, &for_any_length_.back(), transport, ++number_};
         return;
     }
-    ClassRecord& of_class = class_record(shapes, call);
-    const auto present = entries_.find(shapes);
-    const bool runs_on = present != entries_.end() && present->second.ruling.candidate == ruling.candidate &&
-                         present->second.ruling.tree == ruling.tree;
-    RulingRecord* const record = runs_on ? present->second.record : &add_ruling(of_class, std::move(explained));
-    if (runs_on) {
-        present->second.ruling = ruling;
+    Class& of_class = classes_[shapes];
+    std::optional<Entry>& entry = of_class.entry;
+    if (entry && entry->ruling.candidate == ruling.candidate && entry->ruling.tree == ruling.tree) {
+        entry->ruling = ruling;
     } else {
-        entries_[shapes] = {ruling, record, transport, ++number_};
+        entry = {ruling, &add_ruling(class_record(shapes, call), std::move(explained)), transport, ++number_};
     }
-    begin_course(shapes, ruling, entries_.at(shapes));
+    begin_course(of_class, ruling);
 }
 
-void RulingTable::begin_course(const ShapeClass& shapes, const Ruling& ruling, const Entry& entry) {
-    const auto before = courses_.extract(shapes);
-    if (!before.empty() && before.mapped().has_untold()) {
-        untold_.push_back(before.mapped().take_report());
+void RulingTable::begin_course(Class& of_class, const Ruling& ruling) {
+    if (of_class.course && of_class.course->has_untold()) {
+        untold_.push_back(of_class.course->take_report());
     }
+    of_class.course.reset();
     if (ruling.id == 0 || ruling.clocking.samples() == 0) {
         return;
     }
-    ClassCourse& course = courses_.try_emplace(shapes, ruling).first->second;
+    ClassCourse& course = of_class.course.emplace(ruling);
     if (ruling.probe) {
-        course.probe = Entry{{shapes, ruling.probe->candidate, ruling.probe->tree}, entry.record, entry.transport,
-                             ++number_};
+        course.probe = Entry{{ruling.shapes, ruling.probe->candidate, ruling.probe->tree}, of_class.entry->record,
+                             of_class.entry->transport, ++number_};
     }
 }
 
 // A ruling by which calls are only clocked anew runs no call otherwise.
 void RulingTable::log_if_changed(const Ruling& ruling, const RulingRecord& explained) {
-    const auto present = entries_.find(ruling.shapes);
-    const bool known = present != entries_.end();
-    ChoiceChange change{ruling.shapes, explained.first_call,
-                        known ? present->second.record->chosen : "native", explained.chosen, explained.reason};
-    change.another_tree = known && present->second.ruling.candidate == ruling.candidate &&
-                          present->second.ruling.tree != ruling.tree;
+    const std::optional<Entry>& present = classes_[ruling.shapes].entry;
+    ChoiceChange change{ruling.shapes, explained.first_call, present ? present->record->chosen : "native",
+                        explained.chosen, explained.reason};
+    change.another_tree =
+        present && present->ruling.candidate == ruling.candidate && present->ruling.tree != ruling.tree;
     if (ruling.probe) {
         change.to = to_string(ruling.probe->candidate);
         change.probe_calls = std::uint64_t{ruling.clocking.probe} * ruling.clocking.calls_per_sample;

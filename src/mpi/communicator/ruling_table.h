@@ -12,8 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/collectives/collective.h"
@@ -101,16 +100,24 @@ class RulingTable {
         std::optional<Entry> probe{};
     };
 
+    /// What is known of a class of shapes, or of many by one ruling.
+    struct Class {
+        std::optional<Entry> entry{};
+        std::optional<ClassCourse> course{};
+        bool asked = false;  ///< for a ruling
+    };
+
     /// What one shape is run by.
     struct Way {
         CallShape shape;
         Runner by{};
         std::uint64_t* calls = nullptr;  ///< to be counted in
         bool ruled = false;              ///< somebody has decided on it, be it for the MPI library
-        bool asked = false;              ///< for a ruling
         ClassCourse* course = nullptr;   ///< its class's calls, as far as they are clocked; null: none is
+        Class* of_class = nullptr;       ///< null: one of more than are told apart
 
         bool is_clocked() const { return course != nullptr && course->clocks(); }
+        bool is_asked_for() const { return of_class != nullptr && of_class->asked; }
     };
 
     const Way& find(const CallShape& shape, std::uint64_t call) {
@@ -132,12 +139,13 @@ class RulingTable {
     /// From now on, ahead of the first call by a plan; outlives the calls.
     void connect_by(Connections& connections) { connections_ = &connections; }
 
-    /// Once for the class of a call that has no ruling, and no more than are decided on: true.
-    bool asks_for(const Way& way);
+    /// Once for the class of a call that has no ruling: true.
+    static bool asks_for(const Way& way) {
+        return way.of_class != nullptr && !std::exchange(way.of_class->asked, true);
+    }
     /// Nobody is taken to have been asked.
     void ask_anew() {
-        asked_.clear();
-        forget_recent();
+        for (auto& [shapes, each] : classes_) each.asked = false;
     }
 
     /// On this rank, of the classes that are told apart.
@@ -155,25 +163,7 @@ class RulingTable {
         std::size_t length_bytes;
         std::size_t unit_bytes;
         std::vector<std::size_t> lengths;
-        bool operator==(const PlanKey&) const = default;
-    };
-    struct PlanHash {
-        std::size_t operator()(const PlanKey& key) const {
-            std::size_t hash =
-                (key.length_bytes * 31 + static_cast<std::size_t>(key.root)) * 31 + key.ruling;
-            for (const std::size_t length : key.lengths) {
-                hash = hash * 31 + length;
-            }
-            return hash;
-        }
-    };
-    struct Planned {
-        PlanKey key;
-        Plan plan;
-
-        std::size_t memory_bytes() const {
-            return sizeof *this - sizeof plan + plan.memory_bytes() + key.lengths.size() * sizeof(std::size_t);
-        }
+        auto operator<=>(const PlanKey&) const = default;
     };
 
     static std::size_t place_of(const CallShape& shape) {
@@ -184,31 +174,27 @@ class RulingTable {
     const Way& look_up(const CallShape& shape, std::uint64_t call, Way& recent);
     Entry* entry_for(const CallShape& shape, std::uint64_t call);
     Entry& narrow(const Entry& entry, const CallShape& shape, std::uint64_t call);
-    bool has_room_for(const ShapeClass& shapes) const;
+    bool is_told_apart(const ShapeClass& shapes) const;
     ClassRecord& class_record(const CallShape& shape, std::uint64_t call);
     ClassRecord& class_record(const ShapeClass& shapes, std::uint64_t call);
     void log_if_changed(const Ruling& ruling, const RulingRecord& explained);
     Runner runner_for(const Entry& entry, const CallShape& shape);
     const Plan& plan_for(const Entry& entry, const CallShape& shape);
-    void make_room(std::size_t bytes);
     void forget_recent() { std::fill(std::begin(recent_), std::end(recent_), Way{}); }
 
-    ClassCourse* course_of(const CallShape& shape, const Entry* entry);
-    void begin_course(const ShapeClass& shapes, const Ruling& ruling, const Entry& entry);
+    ClassCourse* course_of(const ShapeClass& shapes, Class& of_class, bool ruled);
+    void begin_course(Class& of_class, const Ruling& ruling);
 
     const Members& members_;
     Record& record_;
     const bool clocks_;
     Connections* connections_ = nullptr;
-    std::map<ShapeClass, Entry> entries_;
-    std::map<ShapeClass, ClassCourse> courses_;  ///< of the classes that are told apart
+    std::map<ShapeClass, Class> classes_;
     std::vector<TimeReport> untold_;        ///< of courses that are over
     std::list<RulingRecord> for_any_length_;  ///< of rulings for any length
-    std::set<ShapeClass> asked_;  ///< for a ruling
     std::uint32_t number_ = 0;
     Way recent_[recent_shapes];
-    std::list<Planned> plans_;  ///< the latest used first
-    std::unordered_map<PlanKey, std::list<Planned>::iterator, PlanHash> plan_of_;
+    std::map<PlanKey, Plan> plans_;  ///< forgotten when they are too many
     std::size_t plan_bytes_ = 0;
 };
 

@@ -29,8 +29,6 @@ Vote::Vote(MPI_Comm comm, Opinion mine)
     : memory_(std::make_shared<Memory>()), pending_([&] {
           Ballot& ballot = memory_->mine;
           mine.say(runtime().settings.enabled ? enabled : disabled, true);
-          mine.say(knows, mine.peers != nullptr);
-          mine.say(has_twin, mine.twin != nullptr);
           ballot.said = mine.said;
           ballot.settings = settings_and_version();
           ballot.peers = mine.peers ? mine.peers->id() : 0;
@@ -43,10 +41,10 @@ Vote::Vote(MPI_Comm comm, Opinion mine)
           memory_->peers = mine.peers;
           memory_->twin = mine.twin;
           if (mine.twin) {
-              const auto members = members_of(comm, mine.twin->group());
-              memory_->who = fnv1a(std::as_bytes(std::span(members->twin_rank_of)));
+              const std::vector<int> ranks = ranks_in(Group(comm), mine.twin->group());
+              memory_->who = fnv1a(std::as_bytes(std::span(ranks)));
               ballot.offered = mine.twin->slots().offer(memory_->who);
-              if (members->my_rank == 0) {
+              if (rank_in(comm) == 0) {
                   ballot.owner = mine.twin->new_owner();
               }
           }

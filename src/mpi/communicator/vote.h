@@ -99,8 +99,6 @@ class Vote {
         enabled = 1,
         disabled = 2,
         willing = 4,   ///< nothing stands against it here
-        knows = 8,     ///< it has peers
-        has_twin = 16,
         meets = 32,    ///< to get to know each other pays
         pays = 64,     ///< a private communicator pays
         /// So long that to wait for the next vote inside a call is little beside it, once. Rank 0's: and it cannot say
@@ -130,16 +128,16 @@ class Vote {
     std::string obstacle() const;
     bool is_at_odds() const;
     /// All have the same twin.
-    bool all_have_twin() const { return all_say(has_twin) && all().twin == ~all().not_twin; }
+    bool all_have_twin() const { return all().twin != 0 && all().twin == ~all().not_twin; }
     const std::shared_ptr<Twin>& twin() const { return memory_->twin; }
     /// The slot of it that all have offered; nothing: they offered different ones.
     std::optional<Slot> settle() const;
     /// All know each other, as they do among these.
     const std::shared_ptr<Peers>& peers() const { return memory_->peers; }
-    bool all_know_each_other() const { return all_say(knows) && all().peers == ~all().not_peers; }
+    bool all_know_each_other() const { return all().peers != 0 && all().peers == ~all().not_peers; }
 
   private:
-    /// Of different values neither these nor their complements stay what they were.
+    /// Of different values neither these nor their complements stay what they were. 0: no peers, no twin.
     struct Ballot {
         std::uint64_t said, settings, not_settings, peers, not_peers, twin, not_twin, offered, owner;
     };

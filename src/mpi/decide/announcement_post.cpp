@@ -1,5 +1,7 @@
 #include "mpi/decide/announcement_post.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -10,10 +12,9 @@ namespace mutirao::mpi {
 
 AnnouncementPost::AnnouncementPost(MPI_Comm twin, Slot slot, const Members& members, int decider)
     : members_(members),
-      owner_(slot.owner()),
       decider_(decider),
-      announcements_(twin, slot.announcements()),
-      reports_(twin, slot.reports()) {}
+      announcements_(twin, slot.announcements(), slot.owner()),
+      reports_(twin, slot.reports(), slot.owner()) {}
 
 // Whom this rank tells.
 std::vector<int> AnnouncementPost::listeners(const Route& route) const {
@@ -49,32 +50,32 @@ std::vector<int> AnnouncementPost::listeners(const Route& route) const {
 
 void AnnouncementPost::pass_on(const Passed& announcement) {
     for (const int rank : listeners(announcement.route)) {
-        announcements_.send(members_.twin_rank_of[static_cast<std::size_t>(rank)], announcement.bytes);
+        announcements_.send(members_.twin_rank_of[static_cast<std::size_t>(rank)], announcement.letter);
     }
 }
 
 void AnnouncementPost::send(const Announcement& announcement) {
-    pass_on({announcement.route, std::make_shared<const Post::Bytes>(encode(announcement))});
+    pass_on({announcement.route, announcements_.letter_of(encode(announcement))});
 }
 
 void AnnouncementPost::send(const Report& report) {
     const int decider = members_.twin_rank_of[static_cast<std::size_t>(decider_)];
-    reports_.send(decider, std::make_shared<const Post::Bytes>(encode(report, owner_)));
+    reports_.send(decider, reports_.letter_of(encode(report)));
 }
 
 std::vector<Announcement> AnnouncementPost::receive(std::optional<std::uint64_t> call) {
     std::vector<Announcement> heard;
     while (auto received = announcements_.receive()) {
         auto announcement =
-            decode_announcement(received->bytes, members_.rank_count(), members_.host_count());
+            decode_announcement(received->content(), members_.rank_count(), members_.host_count());
         if (!announcement) {
             broken_invariant("a message that is no announcement (twin's rank, bytes)",
-                             received->from, static_cast<long long>(received->bytes.size()));
+                             received->from, static_cast<long long>(received->letter->size()));
         }
-        left_.push_back({announcement->route, std::make_shared<const Post::Bytes>(std::move(received->bytes))});
+        left_.push_back({announcement->route, received->letter});
         const bool can_wait = call && announcement->kind == Announcement::Kind::epoch && announcement->first_call > *call;
         if (!can_wait) {
-            pass_on_what_was_left();  // in order: nothing follows the last one
+            pass_on_what_was_left();  // in order
         }
         heard.push_back(std::move(*announcement));
     }
@@ -84,11 +85,23 @@ std::vector<Announcement> AnnouncementPost::receive(std::optional<std::uint64_t>
 std::vector<Report> AnnouncementPost::receive_reports() {
     std::vector<Report> heard;
     while (const auto received = reports_.receive(1)) {
-        if (auto report = decode_report(received->bytes, members_.rank_count(), owner_)) {
+        if (auto report = decode_report(received->content(), members_.rank_count())) {
             heard.push_back(std::move(*report));
         }
     }
     return heard;
+}
+
+void AnnouncementPost::leave_sends_to(LeftBehind& left_behind) {
+    for (Post* const each : {&announcements_, &reports_}) {
+        const auto sends = std::make_shared<const std::deque<Post::Sending>>(each->take_sends());
+        if (sends->empty()) {
+            continue;
+        }
+        std::vector<MPI_Request> requests;
+        std::ranges::transform(*sends, std::back_inserter(requests), &Post::Sending::request);
+        left_behind.abandon(requests, sends);
+    }
 }
 
 }  // namespace mutirao::mpi

@@ -15,6 +15,7 @@
 #include "core/epochs/epochs.h"
 #include "mpi/base/world.h"
 #include "mpi/base/post.h"
+#include "mpi/executor/execution.h"
 #include "mpi/job/job.h"
 
 namespace mutirao::mpi {
@@ -45,13 +46,14 @@ class AnnouncementPost {
     /// The decider's: what ranks have reported.
     std::vector<Report> receive_reports();
 
-    /// No sends are under way.
-    bool idle() { return announcements_.idle() && reports_.idle(); }
+    /// The communicator is freed. All ranks have what they need for its calls, since who hands on an announcement needs it
+    /// no later; nobody waits for what is still under way.
+    void leave_sends_to(LeftBehind& left_behind);
 
   private:
     struct Passed {
         Route route;
-        std::shared_ptr<const Post::Bytes> bytes;
+        Post::Letter letter;
     };
 
     void pass_on(const Passed& announcement);
@@ -59,7 +61,6 @@ class AnnouncementPost {
     void send(const Report& report);
 
     const Members& members_;
-    const std::uint64_t owner_;
     const int decider_;
     Post announcements_;
     Post reports_;

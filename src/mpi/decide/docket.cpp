@@ -26,19 +26,18 @@
 
 namespace mutirao::mpi {
 
-std::string nothing_to_choose(const Members& members, const World& world) {
-    if (members.host_count() > 1) return {};
+std::string nothing_to_choose(const World& ranks) {
+    if (ranks.host_count() > 1) return {};
     const Settings& settings = runtime().settings;
     if (!settings.acts_on_one_host(false)) return "one host";
-    const bool crowded = world.is_crowded(members.world_host_of.front());
-    return settings.acts_on_one_host(crowded) ? "" : "one host, with more ranks than processors";
+    return settings.acts_on_one_host(ranks.is_crowded(0)) ? "" : "one host, with more ranks than processors";
 }
 
-int choose_decider(const Members& members, const World& world) {
+int choose_decider(const Members& members, const World& twin) {
     if (runtime().settings.agent != AgentPlace::in_band) {
         return 0;
     }
-    const auto leads = [&](int twin_rank) { return world.leads(twin_rank); };
+    const auto leads = [&](int twin_rank) { return twin.leads(twin_rank); };
     const auto found =
         std::find_if(members.twin_rank_of.begin(), members.twin_rank_of.end(), leads);
     return found == members.twin_rank_of.end()
@@ -118,11 +117,19 @@ std::string since_start() {
 }  // namespace
 
 Docket::Docket(Subject subject)
-    : subject_(std::move(subject)), decider_(subject_.ledger, subject_.began_us) {
-    route_ = route_without_network(subject_.placement->rank_count());
+    : subject_(std::move(subject)),
+      named_sites_(subject_.settings.sites.empty() ? std::vector<int>{}
+                                                   : named_sites(subject_.ranks.host_names, subject_.settings.sites)),
+      decider_(subject_.ledger, subject_.began_us) {
+    const World& ranks = subject_.ranks;
+    if (subject_.source) {
+        lookout_.emplace(subject_.source, ranks.source_host, ranks.source_host[static_cast<std::size_t>(ranks.my_host())],
+                         named_sites_, subject_.settings, ranks.sockets);
+    }
+    route_ = route_without_network(ranks.rank_count());
     if (needs_no_network(subject_.settings)) {
-        take_network(unknown_topology(subject_.placement->host_count()), {});
-        route_ = route_without_network(subject_.placement->rank_count());
+        take_network(unknown_topology(ranks.host_count()), {});
+        route_ = route_without_network(ranks.rank_count());
     }
 }
 
@@ -143,8 +150,7 @@ void Docket::want(const CallShape& shape, std::uint64_t call) {
 void Docket::take_on(const ShapeClass& shapes) {
     const bool watched = subject_.settings.reproducibility == Reproducibility::fast ||
                          !row_of(shapes.collective).reduces;  // a sum may differ in its last bits
-    decider_.take_on(shapes, reporters_among(subject_.placement->rank_count(), shapes.root, subject_.decider),
-                     watched);
+    decider_.take_on(shapes, reporters_among(subject_.ranks.rank_count(), shapes.root, subject_.ranks.my_rank), watched);
 }
 
 std::vector<Ruling> Docket::take_fresh(std::uint64_t call, const std::vector<Decider::CallsMade>& made) {
@@ -207,17 +213,17 @@ bool Docket::is_quiet() {
 }
 
 void Docket::look_at_network() {
-    if (!subject_.lookout || frozen_) {
+    if (!lookout_ || frozen_) {
         return;
     }
     {
         std::unique_lock lock(mutex_);
         if (const EdgeList carrying = std::exchange(carrying_, {}); !carrying.empty()) {
             lock.unlock();
-            subject_.lookout->note_messages(subject_.source_host_of, carrying);
+            lookout_->note_messages(carrying);
         }
     }
-    const auto sighting = subject_.lookout->newer_than(seen_, subject_.source_host_of, subject_.named_sites);
+    const auto sighting = lookout_->look();
     if (!sighting) {
         if (holds_back_ && now_us() > known_since_us_ + bandwidths_awaited_us) {
             holds_back_ = false;
@@ -225,7 +231,6 @@ void Docket::look_at_network() {
         }
         return;
     }
-    seen_ = sighting->number;
     if (!sighting->topology || (!network_ && !sighting->all_known)) {
         return;
     }
@@ -252,10 +257,9 @@ void Docket::take_network(std::shared_ptr<const Topology> newest, const MemoryCo
                        (network_ && network_->topology().complete() ? "changed" : "known") + since_start());
         }
     }
-    const int here = subject_.placement->host_of(subject_.decider);
-    Route route = quickest_route(newest->network, here);
-    network_ = std::make_shared<const RankNetwork>(std::move(newest), subject_.placement, memory);
-    frozen_ = subject_.settings.adaptation.mode == Adaptation::Mode::off && subject_.lookout;
+    Route route = quickest_route(newest->network, subject_.ranks.my_host());
+    network_ = std::make_shared<const RankNetwork>(std::move(newest), subject_.ranks.placement, memory);
+    frozen_ = subject_.settings.adaptation.mode == Adaptation::Mode::off && lookout_;
     const std::vector<double>& latency_us = network_->between_hosts().latency_us();
     const std::lock_guard lock(mutex_);
     route_ = std::move(route);
@@ -364,7 +368,7 @@ void Docket::read_profile(bool news) {
     profile::ProfileStore::Answer answer = subject_.store->rows_for(here, subject_.mpi_library);
     rows_ = std::move(answer.rows);
     {
-        const Ranks ranks = ranks_of(*subject_.placement);
+        const Ranks ranks = ranks_of(*subject_.ranks.placement);
         const std::lock_guard lock(mutex_);
         fabric_ = std::move(here);
         before_.reset();
@@ -419,7 +423,7 @@ std::vector<ProfileRow> Docket::rows_learned(double now_s) const {
     for (const auto& [shapes, each] : cases_) {
         const ClassChoice* const choice = decider_.find(shapes);
         for (const Measured& one : choice != nullptr ? choice->measured() : std::vector<Measured>{}) {
-            rows.push_back(learned_row(known_to_all(each.shape), ranks_of(*subject_.placement), one.candidate,
+            rows.push_back(learned_row(known_to_all(each.shape), ranks_of(*subject_.ranks.placement), one.candidate,
                                        one.time_us, one.samples, now_s));
         }
     }
@@ -434,7 +438,7 @@ ProgramRun Docket::run_of(double ran_us, double now_s) const {
     const bool says_something = saved_share > 0.0 ? handled_us > 0 : handled_us > least_share_handled * ran_us;
     ProgramRun run = native_run(ran_us, decider_.account(), says_something ? saved_share : std::nullopt);
     run.program = profile::program();
-    run.ranks = ranks_of(*subject_.placement);
+    run.ranks = ranks_of(*subject_.ranks.placement);
     run.measured_s = now_s;
     return run;
 }
@@ -546,10 +550,10 @@ std::vector<Ruling> Docket::use(Topology topology, std::uint64_t call) {
     const std::lock_guard work_lock(work_mutex_);
     call_ = call;
     const Topology* const before = network_ ? &network_->topology() : nullptr;
-    const std::vector<int>& named = subject_.named_sites;
-    complete_network(topology, subject_.settings, subject_.sockets,
-                     named.empty() ? discover_sites(topology.network, before ? before->site_of : std::vector<int>{}) : named,
-                     before);
+    std::vector<int> site_of = !named_sites_.empty()
+                                   ? named_sites_
+                                   : discover_sites(topology.network, before ? before->site_of : std::vector<int>{});
+    complete_network(topology, subject_.settings, subject_.ranks.sockets, std::move(site_of), before);
     take_network(std::make_shared<const Topology>(std::move(topology)), {});
     std::vector<Ruling> rulings;
     for (auto& [shapes, each] : cases_) {

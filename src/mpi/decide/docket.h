@@ -30,11 +30,11 @@ namespace mutirao::mpi {
 
 // What the ranks of a communicator are there for: who decides, who tells what calls took.
 
-/// Why the MPI library takes all calls among ranks whose hosts are known; empty: it need not.
-std::string nothing_to_choose(const Members& members, const World& world);
+/// Why the MPI library takes all calls among these ranks; empty: it need not.
+std::string nothing_to_choose(const World& ranks);
 
-/// Where only the leaders of hosts see the network, one of them.
-int choose_decider(const Members& members, const World& world);
+/// Where only the leaders of the twin's hosts see the network, one of them.
+int choose_decider(const Members& members, const World& twin);
 
 /// Where ranks are many some speak for all, the decider among them, and the calls' root: often it alone knows what a
 /// row of calls takes.
@@ -44,12 +44,8 @@ int reporters_among(int ranks, int root, int decider);
 class Docket {
   public:
     struct Subject {
-        std::shared_ptr<const Placement> placement;
-        std::vector<int> source_host_of;  ///< the source's number of each host
-        std::vector<int> named_sites;     ///< of each host; empty: the user names none
-        int decider = 0;                  ///< rank
-        std::shared_ptr<Lookout> lookout;  ///< null: nobody measures beside the program
-        SocketLimits sockets;
+        World ranks;  ///< of the communicator; this one decides
+        std::shared_ptr<NetworkSource> source;  ///< null: nobody measures beside the program
         Settings settings;
         std::shared_ptr<profile::ProfileStore> store;  ///< null: no profile is used
         std::string mpi_library;                       ///< by which a profile knows it
@@ -127,9 +123,10 @@ class Docket {
     ProgramRun run_of(double ran_us, double now_s) const;
 
     const Subject subject_;
+    const std::vector<int> named_sites_;  ///< of each host; empty: the user names none
     mutable std::mutex work_mutex_;  ///< of what the work goes on with
+    std::optional<Lookout> lookout_;
     std::shared_ptr<const RankNetwork> network_;  ///< null: not known yet
-    std::uint64_t seen_ = 0;
     std::vector<double> calm_us_;  ///< of each link the least latency since news came of any: messages delay probes
     std::vector<ProfileRow> rows_;  ///< of the profile
     double known_since_us_ = 0;    ///< the network, at first without bandwidths

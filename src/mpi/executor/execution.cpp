@@ -36,7 +36,6 @@ Plan::Plan(const Schedule& schedule, const Transport& transport, const Members& 
     add_steps(schedule,
               detached_sends(schedule, transport, *members.placement, members.my_rank),
               members.twin_rank_of);
-    find_main_source();
     std::vector<std::vector<StepId>> dependents(steps_.size());
     StepId id = 0;
     for (const mutirao::Step& step : schedule.steps()) {
@@ -79,23 +78,6 @@ void Plan::add_steps(const Schedule& schedule, const std::vector<bool>& detached
         }
         send_count_ += step.kind == StepKind::send ? 1 : 0;
         steps_.push_back(made);
-    }
-}
-
-void Plan::find_main_source() {
-    std::map<int, double> bytes_from;
-    double most_bytes = ArrivalRate::least_bytes;
-    for (const Step& step : steps_) {
-        if (step.kind != StepKind::receive) {
-            continue;
-        }
-        // The first piece does not count.
-        const auto [from, is_first] = bytes_from.try_emplace(step.rank, 0);
-        from->second += is_first ? 0 : step.length_bytes;
-        if (from->second >= most_bytes) {
-            most_bytes = from->second;
-            main_source_ = step.rank;
-        }
     }
 }
 
@@ -223,7 +205,7 @@ class StraightLine {
 };
 
 void Plan::find_straight_line() {
-    if (left_behind_count_ == 0 && main_source_ < 0) {
+    if (left_behind_count_ == 0) {
         straight_line_ = StraightLine(*this).find();
         straight_line_.shrink_to_fit();
     }
@@ -346,9 +328,6 @@ void Operation::take_status(const Plan::Step& step, const MPI_Status& status, in
     if (received_bytes != step.length_bytes) {
         fail(MPI_ERR_TRUNCATE);
     }
-    if (plan_->main_source() >= 0) {
-        rate_.arrived(step.rank, static_cast<std::size_t>(received_bytes), now_us());
-    }
 }
 
 int Operation::run(const Plan& plan, int tag, const Surroundings& surroundings) {
@@ -405,7 +384,6 @@ void Operation::begin(const Plan& plan, int tag, const Surroundings& surrounding
     for (std::size_t i = 0; i < steps.size(); ++i) {
         waits_for_[i] = steps[i].waits_for;
     }
-    rate_.begin(plan_->main_source());
     startable_.assign(plan_->first().begin(), plan_->first().end());
     left_.clear();
     to_start_ = steps.size();
@@ -419,9 +397,6 @@ bool Operation::advance() {
     start_ready();
     if (!stopped_ && !ended()) {
         if (!complete_some()) {
-            if (rate_.waits()) {
-                rate_.looked_in_vain(now_us());
-            }
             return false;
         }
         start_ready();

@@ -76,9 +76,6 @@ class Plan {
     /// at the end. Empty: this plan has no such order.
     std::span<const Move> straight_line() const { return straight_line_; }
 
-    /// The twin's rank from which most comes, in pieces, if that is enough for an ArrivalRate; -1: none.
-    int main_source() const { return main_source_; }
-
     std::size_t send_count() const { return send_count_; }
     std::size_t left_behind_count() const { return left_behind_count_; }
     /// Of the copy from which sends left behind go; those of the same bytes share them.
@@ -98,7 +95,6 @@ class Plan {
     std::size_t place_of_copy(const Region& region, std::vector<Copied>& copied);
     void add_steps(const Schedule& schedule, const std::vector<bool>& detached,
                    std::span<const int> twin_rank_of);
-    void find_main_source();
     void find_straight_line();
     void add_order_and_window(std::vector<std::vector<StepId>>& dependents);
     std::vector<Step> steps_;
@@ -106,7 +102,6 @@ class Plan {
     std::vector<StepId> first_;
     std::size_t scratch_bytes_;
     std::vector<Move> straight_line_;
-    int main_source_ = -1;
     std::size_t send_count_ = 0;
     std::size_t left_behind_count_ = 0;
     std::size_t copy_bytes_ = 0;
@@ -171,52 +166,6 @@ class LeftBehind {
     std::unordered_map<int, std::size_t> bytes_to_peer_;
 };
 
-/// How fast a path carries data, as seen by an operation that receives a long message in pieces. Never more than the
-/// path's bandwidth: what counts arrived after a look that found nothing of it, in
-/// the time since that look.
-class ArrivalRate {
-  public:
-    /// `rank`: from which most comes; -1: from nobody enough to tell.
-    void begin(int rank) { *this = ArrivalRate(rank); }
-    /// Something is still to come, and time matters.
-    bool waits() const { return rank_ >= 0 && pieces_ == 0; }
-    /// A look has found nothing; only while it waits().
-    void looked_in_vain(double now_us) { begun_us_ = now_us; }
-    void arrived(int rank, std::size_t length_bytes, double now_us) {
-        if (rank != rank_ || !begun_us_) {
-            return;
-        }
-        if (pieces_++ > 0) {  // of the first, some may have come before
-            bytes_ += static_cast<double>(length_bytes);
-        }
-        last_us_ = now_us;
-    }
-
-    struct Seen {
-        int rank;
-        double bytes_per_us;
-    };
-    /// Nothing where too little came to tell, or too soon.
-    std::optional<Seen> seen() const {
-        constexpr double least_us = 1000;
-        if (!begun_us_ || bytes_ < least_bytes || last_us_ - *begun_us_ < least_us) {
-            return std::nullopt;
-        }
-        return Seen{rank_, bytes_ / (last_us_ - *begun_us_)};
-    }
-
-    static constexpr double least_bytes = 128 * 1024;
-
-    explicit ArrivalRate(int rank = -1) : rank_(rank) {}
-
-  private:
-    int rank_;
-    std::optional<double> begun_us_;
-    double last_us_ = 0;
-    double bytes_ = 0;
-    int pieces_ = 0;
-};
-
 /// Memory that is kept from run to run, to spare the allocator, but not long beyond what is used.
 class Scratch {
   public:
@@ -270,9 +219,6 @@ class Operation {
     /// After the run, and without sends under way: what belongs to the call.
     void release() { memory_.reset(); }
 
-    /// Of a plan that has a main source, after the run.
-    std::optional<ArrivalRate::Seen> arrival() const { return rate_.seen(); }
-
     /// Nothing has come yet of what this rank must have before it can do anything.
     bool waits_for_first_message() const { return waits_for_first_message_; }
     /// What is sent now goes behind all messages of the run.
@@ -322,7 +268,6 @@ class Operation {
     Scratch swapped_;                    ///< a reduction's, whose target is the first operand
     std::shared_ptr<std::byte[]> copy_;  ///< of what is left behind
     std::vector<LeftBehind::Send> left_;
-    ArrivalRate rate_;
     std::size_t to_start_ = 0;
     std::size_t sends_to_start_ = 0;
     std::size_t to_complete_ = 0;  ///< without sends left behind

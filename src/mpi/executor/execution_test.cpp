@@ -39,8 +39,11 @@ Schedule receives() {
 
 /// Each rank on a host of its own.
 Plan plan_of(const Schedule& schedule, std::vector<int> twin_rank_of = {0, 0}, int my_rank = 0) {
-    Members members{.my_rank = my_rank, .twin_rank_of = std::move(twin_rank_of)};
-    members.placement = std::make_shared<const Placement>(Placement::one_rank_per_host(members.rank_count()));
+    Members members;
+    members.my_rank = my_rank;
+    members.placement =
+        std::make_shared<const Placement>(Placement::one_rank_per_host(static_cast<int>(twin_rank_of.size())));
+    members.twin_rank_of = std::move(twin_rank_of);
     return Plan(schedule, Transport{}, members);
 }
 
@@ -51,9 +54,12 @@ class Operations : public testing::Test {
     /// One rank's part of a call, begun.
     struct Part {
         Part(Plan made, int tag, const Values& input = {}) : plan(std::move(made)), in(input) {
-            Memory& memory = operation.memory(surroundings_.twin);
-            memory.read(plain_bytes(in.data(), length_bytes));
-            memory.write(plain_bytes(out.data(), length_bytes));
+            Binding binding;
+            binding.reads = Binding::Reads::input;
+            binding.input = plain_bytes(in.data(), length_bytes);
+            binding.writes = Binding::Writes::output;
+            binding.output = plain_bytes(out.data(), length_bytes);
+            operation.memory(surroundings_.twin).lay_out(binding);
             operation.begin(plan, tag, surroundings_);
         }
         Plan plan;
@@ -135,41 +141,6 @@ TEST_F(Operations, WhatFailsWithdrawsItsOwnReceivesOnly) {
     EXPECT_EQ(next.out, (Values{1, 2, 3, 4}));
     EXPECT_EQ(other.out, (Values{5, 6, 7, 8}));
     EXPECT_EQ(failing.out, Values{});
-}
-
-constexpr std::size_t piece_bytes = 100'000;
-
-TEST(ArrivalRate, CountsWhatCameAfterALookInVain) {
-    ArrivalRate rate(7);
-    rate.looked_in_vain(1000);
-    rate.looked_in_vain(2000);
-    rate.arrived(7, piece_bytes, 3000);
-    EXPECT_FALSE(rate.waits());
-    rate.arrived(5, 10 * piece_bytes, 4000);  // from another
-    rate.arrived(7, piece_bytes, 5000);
-    rate.arrived(7, piece_bytes, 6000);
-    ASSERT_TRUE(rate.seen());
-    EXPECT_EQ(rate.seen()->rank, 7);
-    EXPECT_DOUBLE_EQ(rate.seen()->bytes_per_us, 2.0 * piece_bytes / 4000);
-}
-
-// Fault: taking the speed at which waiting data are copied for the link's.
-TEST(ArrivalRate, SaysNothingOfDataThatWereThereAlready) {
-    ArrivalRate rate(7);
-    for (int piece = 0; piece < 5; ++piece) rate.arrived(7, piece_bytes, 3000 + 500 * piece);
-    EXPECT_FALSE(rate.seen());
-}
-
-TEST(ArrivalRate, SaysNothingOfLittleOrOfAMoment) {
-    ArrivalRate little(7);
-    little.looked_in_vain(0);
-    little.arrived(7, piece_bytes, 1000);
-    little.arrived(7, piece_bytes, 9000);
-    EXPECT_FALSE(little.seen());
-    ArrivalRate soon(7);
-    soon.looked_in_vain(0);
-    for (int piece = 0; piece < 5; ++piece) soon.arrived(7, piece_bytes, 100 + piece);
-    EXPECT_FALSE(soon.seen());
 }
 
 // Straight lines against the schedules that they come from: whenever messages come, each step begins when it

@@ -263,7 +263,29 @@ int copy(const Elements& from, const Elements& to, MPI_Comm comm) {
     return error == MPI_SUCCESS ? unpack(message.data(), to, comm) : error;
 }
 
-int Memory::read_blocks(std::span<const Elements> blocks) {
+int Memory::lay_out(const Binding& binding) {
+    reduction = binding.reduction;
+    switch (binding.writes) {
+        case Binding::Writes::nothing: break;
+        case Binding::Writes::output: output_.emplace(binding.output, comm_, false); break;
+        case Binding::Writes::passed_on: output_.emplace(binding.output, comm_, true); break;
+        case Binding::Writes::unseen: write_beside(binding.output.bytes()); break;
+        case Binding::Writes::blocks:
+            blocks_to_write_ = binding.output_blocks;
+            write_beside(bytes_of(blocks_to_write_));
+            break;
+    }
+    switch (binding.reads) {
+        case Binding::Reads::nothing: break;
+        case Binding::Reads::input: input_.emplace(binding.input, comm_, true); break;
+        case Binding::Reads::copy: return read_copy({&binding.input, 1});
+        case Binding::Reads::blocks: return read_copy(binding.input_blocks);
+    }
+    return MPI_SUCCESS;
+}
+
+// One behind another.
+int Memory::read_copy(std::span<const Elements> blocks) {
     const std::size_t length_bytes = bytes_of(blocks);
     input_copy_ = std::make_unique_for_overwrite<std::byte[]>(length_bytes);
     std::byte* next = input_copy_.get();
@@ -274,18 +296,13 @@ int Memory::read_blocks(std::span<const Elements> blocks) {
         }
         next += block.bytes();
     }
-    read(plain_bytes(input_copy_.get(), length_bytes));
+    input_.emplace(plain_bytes(input_copy_.get(), length_bytes), comm_, true);
     return error;
 }
 
-void Memory::write_blocks(std::span<const Elements> blocks) {
-    discard(bytes_of(blocks));
-    blocks_to_write_ = blocks;
-}
-
-void Memory::discard(std::size_t length_bytes) {
+void Memory::write_beside(std::size_t length_bytes) {
     output_copy_ = std::make_unique_for_overwrite<std::byte[]>(length_bytes);
-    write(plain_bytes(output_copy_.get(), length_bytes));
+    output_.emplace(plain_bytes(output_copy_.get(), length_bytes), comm_, false);
 }
 
 int Memory::finish() {
@@ -301,24 +318,6 @@ int Memory::finish_blocks() {
             return error;
         }
         next += block.bytes();
-    }
-    return MPI_SUCCESS;
-}
-
-int lay_out(const Binding& binding, Memory& memory) {
-    switch (binding.writes) {
-        case Binding::Writes::nothing: break;
-        case Binding::Writes::output: memory.write(binding.output); break;
-        case Binding::Writes::unseen: memory.discard(binding.output.bytes()); break;
-        case Binding::Writes::blocks: memory.write_blocks(binding.output_blocks); break;
-        case Binding::Writes::passed_on: memory.pass_on(binding.output); break;
-    }
-    memory.reduction = binding.reduction;
-    switch (binding.reads) {
-        case Binding::Reads::nothing: break;
-        case Binding::Reads::input: memory.read(binding.input); break;
-        case Binding::Reads::copy: return memory.read_copy(binding.input);
-        case Binding::Reads::blocks: return memory.read_blocks(binding.input_blocks);
     }
     return MPI_SUCCESS;
 }

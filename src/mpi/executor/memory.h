@@ -133,45 +133,6 @@ Elements nth(const Elements& blocks, int index, MPI_Count count);
 /// Of equal signatures, in memory of their own. Returns an MPI error code.
 int copy(const Elements& from, const Elements& to, MPI_Comm comm);
 
-/// Either side is missing where the rank has none. What is read and what is written may be the same
-/// memory only where the schedule copies the one to the very place of the other (blocks in place).
-class Memory {
-  public:
-    /// `comm` is any communicator; errors are raised on it.
-    explicit Memory(MPI_Comm comm) : comm_(comm) {}
-
-    void read(const Elements& from) { input_.emplace(from, comm_, true); }
-    void write(const Elements& to) { output_.emplace(to, comm_, false); }
-    /// A message that is there, to be read and passed on.
-    void pass_on(const Elements& message) { output_.emplace(message, comm_, true); }
-    /// Reads from a copy, since the same memory is written. Returns an MPI error code.
-    int read_copy(const Elements& from) { return read_blocks({&from, 1}); }
-    /// Reads blocks that lie anywhere, one behind another in a copy. Returns an MPI error code.
-    int read_blocks(std::span<const Elements> blocks);
-    /// Writes them, once all have come. They outlive the call.
-    void write_blocks(std::span<const Elements> blocks);
-    /// Writes to where nobody looks.
-    void discard(std::size_t length_bytes);
-
-    PackedMessage* input() { return input_ ? &*input_ : nullptr; }
-    PackedMessage* output() { return output_ ? &*output_ : nullptr; }
-
-    /// Puts what has come where the program wants it. Returns an MPI error code.
-    int finish();
-
-    Reduction reduction{};
-
-  private:
-    int finish_blocks();
-
-    MPI_Comm comm_;
-    std::optional<PackedMessage> input_;
-    std::optional<PackedMessage> output_;
-    std::unique_ptr<std::byte[]> input_copy_;
-    std::unique_ptr<std::byte[]> output_copy_;
-    std::span<const Elements> blocks_to_write_;
-};
-
 /// Where a call is made.
 struct Place {
     MPI_Comm quiet;  ///< of this process alone; it returns errors
@@ -201,7 +162,7 @@ struct Binding {
         passed_on  ///< what is there already
     };
 
-    CallShape shape;
+    CallShape shape{};
     Reads reads = Reads::nothing;
     Writes writes = Writes::nothing;
     Elements input{};
@@ -211,8 +172,36 @@ struct Binding {
     Reduction reduction{};
 };
 
-/// Makes the memory that a binding names. Returns an MPI error code.
-int lay_out(const Binding& binding, Memory& memory);
+/// Where a call's data lie. Either side is missing where the rank has none. What is read and what is written may be the same
+/// memory only where the schedule copies the one to the very place of the other (blocks in place).
+class Memory {
+  public:
+    /// `comm` is any communicator; errors are raised on it.
+    explicit Memory(MPI_Comm comm) : comm_(comm) {}
+
+    /// Makes what a binding names, which outlives the call. Returns an MPI error code.
+    int lay_out(const Binding& binding);
+
+    PackedMessage* input() { return input_ ? &*input_ : nullptr; }
+    PackedMessage* output() { return output_ ? &*output_ : nullptr; }
+
+    /// Puts what has come where the program wants it. Returns an MPI error code.
+    int finish();
+
+    Reduction reduction{};
+
+  private:
+    int read_copy(std::span<const Elements> blocks);
+    void write_beside(std::size_t length_bytes);
+    int finish_blocks();
+
+    MPI_Comm comm_;
+    std::optional<PackedMessage> input_;
+    std::optional<PackedMessage> output_;
+    std::unique_ptr<std::byte[]> input_copy_;
+    std::unique_ptr<std::byte[]> output_copy_;
+    std::span<const Elements> blocks_to_write_;
+};
 
 /// Memory for elements of any datatype, as the program could have got it.
 class TypedMemory {

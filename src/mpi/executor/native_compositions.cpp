@@ -19,7 +19,7 @@ Outcome not_raised(int error) { return {error, error != MPI_SUCCESS}; }
 class Moved {
   public:
     explicit Moved(const CallOnComm& call) : memory_(call.quiet) {
-        error_ = lay_out(call.binding, memory_);
+        error_ = memory_.lay_out(call.binding);
         if (error_ == MPI_SUCCESS && memory_.input() != nullptr) {
             error_ = memory_.input()->prepare(call.binding.input.bytes());
         }

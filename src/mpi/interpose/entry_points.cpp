@@ -120,6 +120,7 @@ int raise_on(MPI_Comm comm, int error) {
 using Comm = Foreign<MPI_Comm, HandleKind::comm>;
 using Type = Foreign<MPI_Datatype, HandleKind::type>;
 using Op = Foreign<MPI_Op, HandleKind::op>;
+enum class Root : int {};
 using Word = std::uintptr_t;
 
 // Runs at the beginning of MPI_Finalize, wherever that is called from (MPI 4.0, 11.2.4).
@@ -221,6 +222,48 @@ MPI_Comm comm_among(First first, Others... others) {
 template <typename Argument>
 constexpr bool is_buffer = std::is_same_v<Argument, const void*> || std::is_same_v<Argument, void*>;
 
+/// The program's call, whose arguments come in their order: what follows a buffer, or two, is of the last one, and of the
+/// arrays there are counts first, then displacements, then types.
+class CallArguments {
+  public:
+    explicit CallArguments(Collective collective) : given_{.collective = collective} {}
+
+    template <typename Argument>
+    void add(Argument argument) {
+        if constexpr (is_buffer<Argument>) {
+            side_ = std::is_same_v<Argument, void*> ? &given_.receive : &given_.send;
+            side_->buffer = argument;
+            arrays_ = 0;
+        } else if constexpr (std::is_same_v<Argument, Type>) {
+            side_->type = argument;
+        } else if constexpr (std::is_same_v<Argument, Op>) {
+            given_.op = argument;
+        } else if constexpr (std::is_same_v<Argument, Root>) {
+            given_.root = static_cast<int>(argument);
+        } else if constexpr (std::is_integral_v<Argument>) {
+            side_->count = argument;
+        } else if constexpr (std::is_pointer_v<Argument>) {
+            add_array(argument);
+        }
+    }
+    const Given& given() const { return given_; }
+
+  private:
+    template <typename Item>
+    void add_array(const Item* items) {
+        const int place = arrays_++;
+        if (place == 2) {
+            side_->types = reinterpret_cast<const MPI_Datatype*>(items);
+        } else if constexpr (std::is_integral_v<Item>) {
+            (place == 0 ? side_->counts : side_->displacements) = items;
+        }
+    }
+
+    Given given_;
+    Side* side_ = nullptr;
+    int arrays_ = 0;  ///< of it so far
+};
+
 /// Of calls whose class does not depend on arrays of counts; those of others are never plain.
 template <bool arrays_say_nothing, typename... Arguments>
 [[gnu::always_inline]] inline CallWords words_of([[maybe_unused]] const void* function, [[maybe_unused]] Arguments... arguments) {
@@ -236,7 +279,7 @@ template <bool arrays_say_nothing, typename... Arguments>
             if constexpr (is_buffer<Argument>) {
                 plain = plain && argument != nullptr && argument != MPI_IN_PLACE && argument != buffer;
                 buffer = argument;
-            } else if constexpr (std::is_integral_v<Argument>) {
+            } else if constexpr (std::is_integral_v<Argument> || std::is_same_v<Argument, Root>) {
                 call.words[next++] = static_cast<std::uintptr_t>(argument);
             } else if constexpr (!std::is_pointer_v<Argument>) {
                 call.words[next++] = argument.word;
@@ -249,19 +292,9 @@ template <bool arrays_say_nothing, typename... Arguments>
     return call;
 }
 
-/// Where no rank knows the others' counts.
-template <auto ours>
-constexpr bool counts_tell_no_class = false;
-template <>
-constexpr bool counts_tell_no_class<&alltoallv> = true;
-template <>
-constexpr bool counts_tell_no_class<&gatherv> = true;
-template <>
-constexpr bool counts_tell_no_class<&scatterv> = true;
-
-/// An entry point of a collective: `ours` says what the call moves, if there is a job and it is the program's own.
-template <auto ours, typename Native>
-struct Collective {
+/// An entry point of a collective.
+template <Collective collective, typename Native>
+struct EntryPoint {
     Native native;
     const void* caller;  ///< where the call came from
 
@@ -286,7 +319,9 @@ struct Collective {
   private:
     template <typename... Arguments>
     CallWords words(Arguments... arguments) const {
-        return words_of<counts_tell_no_class<ours>>(reinterpret_cast<const void*>(native), arguments...);
+        constexpr bool counts_tell_no_class = row_of(collective).in_blocks == InBlocks::own;
+        return words_of<counts_tell_no_class && collective != Collective::alltoallw>(
+            reinterpret_cast<const void*>(native), arguments...);
     }
 
     /// Apart from what repeated calls pass through, so that they keep few registers.
@@ -312,13 +347,15 @@ struct Collective {
             }
             Communicator& communicator = *known;
             const Place here{job->quiet(), communicator.my_rank(), communicator.rank_count()};
-            const std::optional<Binding> binding = ours(here, arguments...);
-            if (!binding || is_too_long(binding->shape, here.size)) {
+            CallArguments all(collective);
+            (all.add(arguments), ...);
+            Binding binding;
+            if (!bind(all.given(), here, binding) || is_too_long(binding.shape, here.size)) {
                 return {native(arguments...), false};
             }
-            const Communicator::Turn turn = communicator.enter(binding->shape);
+            const Communicator::Turn turn = communicator.enter(binding.shape);
             const Outcome outcome = turn.by.native() ? Outcome{native(arguments...), false}
-                                                     : communicator.run(turn, {here, *binding, comm});
+                                                     : communicator.run(turn, {here, binding, comm});
             communicator.leave(turn);
             if (call.function != nullptr && outcome.error == MPI_SUCCESS) {
                 communicator.remember_call(call);
@@ -334,6 +371,7 @@ struct Collective {
 }  // namespace mutirao::mpi
 
 using namespace mutirao::mpi;  // for the tables
+using mutirao::Collective;
 
 #define MUTIRAO_DEFINE(symbol, parameters, ...)                                               \
     extern "C" __attribute__((visibility("default"))) int mutirao_##symbol parameters {       \
@@ -359,8 +397,8 @@ MUTIRAO_DEFINE_BOTH(Comm_disconnect, (void* comm), { return release(native, comm
 
 #define MUTIRAO_COLLECTIVE(name, ours, parameters, arguments)                                 \
     MUTIRAO_DEFINE_BOTH(name, parameters, {                                                   \
-        return Collective<&ours, decltype(native)>{native,                                    \
-                                                   __builtin_return_address(0)} arguments;                        \
+        return EntryPoint<Collective::ours, decltype(native)>{native,                         \
+                                                              __builtin_return_address(0)} arguments; \
     })
 MUTIRAO_COLLECTIVES_WITHOUT_COUNTS(MUTIRAO_COLLECTIVE)
 MUTIRAO_COLLECTIVES(MUTIRAO_COLLECTIVE, int, int)

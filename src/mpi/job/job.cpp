@@ -77,7 +77,7 @@ std::shared_ptr<NetworkSource> start_source(const std::vector<Introduction>& all
 
 }  // namespace
 
-Introducing::Introducing(MPI_Comm comm) : comm_(comm), pending_([&] {
+Introducing::Introducing(MPI_Comm comm) : comm_(comm), group_(std::make_shared<Group>(comm)), pending_([&] {
     Introduced mine = introduce_this_rank(rank_in(MPI_COMM_WORLD));
     memory_->endpoint = std::move(mine.endpoint);
     return tell_all(mine.said);
@@ -100,40 +100,35 @@ Pending Introducing::tell_all(const Introduction& mine) {
 }
 
 std::shared_ptr<Peers> Introducing::take() {
-    return std::make_shared<Peers>(comm_, Acquaintance(memory_->all, rank_in(comm_), std::move(memory_->endpoint)));
+    return std::make_shared<Peers>(group_, memory_->all, rank_in(comm_), std::move(memory_->endpoint));
 }
 
-Acquaintance::Acquaintance(const std::vector<Introduction>& all, int my_rank, std::optional<agent::Endpoint> endpoint)
-    : id(identity_of(all)), world(world_of(all, my_rank)) {
-    if (world.native_reason.empty()) {
-        source = start_source(all, world, id, std::move(endpoint));
+Peers::Peers(std::shared_ptr<const Group> group, const std::vector<Introduction>& all, int my_rank,
+             std::optional<agent::Endpoint> endpoint)
+    : group_(std::move(group)), id_(identity_of(all)), world_(world_of(all, my_rank)) {
+    if (world_.native_reason.empty()) {
+        source_ = start_source(all, world_, id_, std::move(endpoint));
     }
 }
 
-Peers::Peers(MPI_Comm comm, Acquaintance made) : group_(comm), id_(made.id), world_(std::move(made.world)) {
+void Peers::say_who() const {
     if (is_verbose(1)) {
         say(1, extent_of(world_));
     }
-    if (world_.native_reason.empty()) {
-        if (made.source) {
-            const int here = world_.source_host[static_cast<std::size_t>(world_.my_host())];
-            lookout_ = std::make_shared<Lookout>(std::move(made.source), here, runtime().settings, world_.sockets);
-        }
-        if (is_verbose(3)) {
-            say(3, "on host " + std::to_string(world_.my_host()) + ", " +
-                       (lookout_ ? lookout_->source().about() : "where nobody watches the network"));
-        }
-    } else if (!world_.at_odds) {
+    if (!world_.native_reason.empty() && !world_.at_odds) {
         say(1, "the MPI library takes all calls: " + world_.native_reason);
-    } else if (world_.my_rank == 0) {
+    } else if (!world_.native_reason.empty() && world_.my_rank == 0) {
         std::fprintf(stderr, "mutirao: %s; the MPI library takes all calls\n", world_.native_reason.c_str());
+    } else if (world_.native_reason.empty() && is_verbose(3)) {
+        say(3, "on host " + std::to_string(world_.my_host()) + ", " +
+                   (source_ ? source_->about() : "where nobody watches the network"));
     }
 }
 
 // Of the whole job some time is given to begin with; elsewhere calls have to earn it.
 std::shared_ptr<Ledger> Peers::ledger_of(MPI_Comm comm) const {
     constexpr double opening_us = 100'000;
-    const std::vector<int> ranks = members_of(comm, group_)->twin_rank_of;
+    const std::vector<int> ranks = ranks_in(Group(comm), *group_);
     const std::lock_guard lock(ledgers_mutex_);
     std::erase_if(ledgers_, [](const auto& each) { return each.second.expired(); });
     std::weak_ptr<Ledger>& known = ledgers_[ranks];
@@ -233,24 +228,15 @@ Twin::Twin(MPI_Comm comm, std::shared_ptr<Peers> peers)
     : comm_(comm), group_(comm), peers_(std::move(peers)), slots_(slot_count(largest_tag())),
       left_behind_(left_behind_limit()) {
     PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-    const Members members = members_of(comm_, peers_->group(), peers_->world());
-    world_ = part_of(peers_->world(), members);
-    id_ = fnv1a(std::as_bytes(std::span(members.twin_rank_of))) ^ peers_->id();
-    lookout_ = peers_->lookout();
+    Members members = members_of(comm_, peers_->group(), peers_->world());
+    id_ = std::max<std::uint64_t>(fnv1a(std::as_bytes(std::span(members.twin_rank_of))) ^ peers_->id(), 1);
+    world_ = std::move(members);
+    source_ = peers_->source();
     if (wants_in_band(runtime().settings) && world_.host_count() > 1) {
         std::iota(world_.source_host.begin(), world_.source_host.end(), 0);
         if (world_.leads(world_.my_rank)) {
-            lookout_ = std::make_shared<Lookout>(
-                std::make_shared<InBandSource>(comm_, Slot(0).in_band(), world_, runtime().settings),
-                world_.my_host(), runtime().settings, world_.sockets);
+            source_ = std::make_shared<InBandSource>(comm_, Slot(0).in_band(), world_, runtime().settings);
         }
-    }
-}
-
-void Twin::saw(const ArrivalRate::Seen& arrival) {
-    const int host = world_.placement->host_of(arrival.rank);
-    if (lookout_ && host != world_.my_host()) {
-        lookout_->source().saw(world_.source_host[static_cast<std::size_t>(host)], arrival.bytes_per_us);
     }
 }
 
@@ -320,8 +306,6 @@ std::string obstacle() {
     }
     return size_of(MPI_COMM_WORLD) == 1 ? "one rank" : "";
 }
-
-bool holds(MPI_Group all, MPI_Group some) { return std::ranges::count(ranks_in(some, all), MPI_UNDEFINED) == 0; }
 
 /// The largest; of equal ones that with the least identifier, so that all who have them take the same.
 template <typename Circle>
@@ -472,20 +456,20 @@ bool Job::has_room_for_peers() {
 // The agents begin to measure while the program is still in its first call.
 void Job::ask_launcher() {
     fetch_modex_ahead([this](const std::vector<Introduction>& all) {
-        Acquaintance made(all, my_rank_, std::move(endpoint_));
+        auto made = std::make_shared<Peers>(all_, all, my_rank_, std::move(endpoint_));
         const std::lock_guard lock(mutex_);
         told_ = std::move(made);
     });
 }
 
 bool Job::meets_by_launcher() {
-    std::optional<Acquaintance> told;
+    std::shared_ptr<Peers> told;
     {
         const std::lock_guard lock(mutex_);
         told.swap(told_);
     }
-    if (told && !peers_of(Group(MPI_COMM_WORLD))) {
-        add(std::make_shared<Peers>(MPI_COMM_WORLD, std::move(*told)));
+    if (told && !peers_of(*all_)) {
+        add(std::move(told));
         const std::lock_guard lock(mutex_);
         cost_.by_launcher = true;
     }
@@ -511,6 +495,7 @@ bool Job::has_room_for_twin() {
 }
 
 void Job::add(std::shared_ptr<Peers> peers) {
+    peers->say_who();
     const std::lock_guard lock(mutex_);
     std::erase_if(peers_, [&](const auto& each) {  // whom the launcher has not told to all of them
         return each->world().rank_count() == peers->world().rank_count() && holds(each->group(), peers->group());
@@ -544,7 +529,7 @@ void Job::wait_for_network(Twin& twin) {
     constexpr double for_bandwidth_us = 6e6;
     double until_us = now_us() + 2e3 * settings.probe_timeout_ms + 5e6;
     bool has_tree = false;
-    NetworkSource* const source = twin.lookout() ? &twin.lookout()->source() : nullptr;
+    NetworkSource* const source = twin.source().get();
     Background* const background = source != nullptr ? source->background() : nullptr;
     const auto go_on = [&](Patience& patience) {
         if (background != nullptr) {

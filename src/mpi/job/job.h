@@ -29,39 +29,32 @@ namespace mutirao::mpi {
 // are those of a communicator of the program's, and told each other beside its calls; so no rank need ever know of
 // ranks that it does not compute with.
 
-/// What follows from how ranks introduced themselves, and what measures from then on. Made without MPI.
-struct Acquaintance {
-    /// `endpoint`: that this rank told them of.
-    Acquaintance(const std::vector<Introduction>& all, int my_rank, std::optional<agent::Endpoint> endpoint);
-
-    std::uint64_t id;
-    World world;
-    std::shared_ptr<NetworkSource> source;  ///< null: nobody is to measure, or not on every host
-};
-
 class Peers {
   public:
-    /// The ranks of `comm`.
-    Peers(MPI_Comm comm, Acquaintance made);
+    /// The ranks of `group`, by what they told of themselves; `endpoint`: that this rank told them of. Calls no MPI.
+    Peers(std::shared_ptr<const Group> group, const std::vector<Introduction>& all, int my_rank,
+          std::optional<agent::Endpoint> endpoint);
     Peers(const Peers&) = delete;
     Peers& operator=(const Peers&) = delete;
 
     /// Equal on all of them, and of no others.
     std::uint64_t id() const { return id_; }
-    MPI_Group group() const { return group_; }
+    MPI_Group group() const { return *group_; }
     const World& world() const { return world_; }
-    /// To who measures beside the program; null: nobody does.
-    const std::shared_ptr<Lookout>& lookout() const { return lookout_; }
+    /// Who measures beside the program; null: nobody does, or not on every host.
+    const std::shared_ptr<NetworkSource>& source() const { return source_; }
     /// What probes may cost in calls on `comm`, whose ranks are among these; of communicators of the same ranks one and the same.
     std::shared_ptr<Ledger> ledger_of(MPI_Comm comm) const;
+    /// To who reads along, as far as they are asked to (verbose), or wrong.
+    void say_who() const;
     /// The job is over everywhere: the agents end.
-    void stop_measuring() { lookout_.reset(); }
+    void stop_measuring() { source_.reset(); }
 
   private:
-    Group group_;
+    std::shared_ptr<const Group> group_;
     std::uint64_t id_;
     World world_;
-    std::shared_ptr<Lookout> lookout_;
+    std::shared_ptr<NetworkSource> source_;
     mutable std::map<std::vector<int>, std::weak_ptr<Ledger>> ledgers_;  ///< of ranks that are decided for here
     mutable std::mutex ledgers_mutex_;
 };
@@ -85,6 +78,7 @@ class Introducing {
     Pending tell_all(const Introduction& mine);
 
     MPI_Comm comm_;
+    std::shared_ptr<const Group> group_;
     std::shared_ptr<Memory> memory_ = std::make_shared<Memory>();
     Pending pending_;
 };
@@ -169,11 +163,8 @@ class Twin {
     std::uint64_t id() const { return id_; }
     const std::shared_ptr<Peers>& peers() const { return peers_; }
     const World& world() const { return world_; }
-    /// To what measures the network; null: nothing does.
-    const std::shared_ptr<Lookout>& lookout() const { return lookout_; }
-
-    /// A message from there came so fast.
-    void saw(const ArrivalRate::Seen& arrival);
+    /// What measures the network; null: nothing does.
+    const std::shared_ptr<NetworkSource>& source() const { return source_; }
 
     Slots& slots() { return slots_; }
     /// Of a slot: equal to no other of this twin. 0 is that of the communicator that it was made for.
@@ -184,7 +175,7 @@ class Twin {
     void begin_farewell();
     void end_farewell();
     /// The job is over everywhere.
-    void stop_measuring() { lookout_.reset(); }
+    void stop_measuring() { source_.reset(); }
 
   private:
     Twin(MPI_Comm comm, std::shared_ptr<Peers> peers);
@@ -196,7 +187,7 @@ class Twin {
     std::shared_ptr<Peers> peers_;
     World world_;
     std::uint64_t id_;
-    std::shared_ptr<Lookout> lookout_;
+    std::shared_ptr<NetworkSource> source_;
     Slots slots_;
     std::atomic<std::uint32_t> owners_{0};
     LeftBehind left_behind_;
@@ -284,8 +275,9 @@ class Job {
     double begun_us_ = 0;
 
     std::mutex mutex_;  ///< of what follows
+    const std::shared_ptr<const Group> all_ = std::make_shared<Group>(MPI_COMM_WORLD);
     std::optional<agent::Endpoint> endpoint_;  ///< that the launcher passes on
-    std::optional<Acquaintance> told_;         ///< by the launcher, of MPI_COMM_WORLD, until they are peers
+    std::shared_ptr<Peers> told_;              ///< of by the launcher, until they are added
     std::vector<std::shared_ptr<Peers>> peers_;
     std::vector<std::shared_ptr<Twin>> twins_;
     std::vector<std::weak_ptr<Group>> meetings_;

@@ -68,12 +68,6 @@ std::optional<NetworkView> HostAgent::newer_than(std::uint64_t seen) {
     return view;
 }
 
-void HostAgent::saw(int host, double bytes_per_us) {
-    if (thread_) {
-        thread_->saw(host, bytes_per_us);
-    }
-}
-
 agent::Job make_job(const std::vector<Introduction>& introductions, const World& world,
                     const Settings& settings, std::uint64_t id) {
     agent::Job job;

@@ -31,8 +31,6 @@ class HostAgent final : public NetworkSource {
 
     std::optional<NetworkView> newer_than(std::uint64_t seen) override;
     std::string about() const override;
-    /// Only the process that runs the agent's thread can tell it.
-    void saw(int host, double bytes_per_us) override;
 
   private:
     void look_for_agent();

@@ -30,9 +30,9 @@ std::vector<int> leaders_of(const Placement& placement, std::span<const int> twi
 
 }  // namespace
 
-LeaderRounds::LeaderRounds(MPI_Comm twin, int tag, const Placement& placement, int my_rank,
+LeaderRounds::LeaderRounds(MPI_Comm twin, int tag, std::uint64_t owner, const Placement& placement, int my_rank,
                            std::span<const int> twin_rank_of)
-    : me_(placement.host_of(my_rank)), leader_of_host_(leaders_of(placement, twin_rank_of)), post_(twin, tag),
+    : me_(placement.host_of(my_rank)), leader_of_host_(leaders_of(placement, twin_rank_of)), post_(twin, tag, owner),
       rounds_(me(), host_count(), 1), news_(host_count()) {
     for (int host = 0; host < host_count(); ++host) {
         if (host != me()) {
@@ -76,15 +76,14 @@ void LeaderRounds::post(int host, Kind kind, std::span<const std::byte> body) {
     ByteWriter letter;
     letter.put(static_cast<std::uint8_t>(kind), 1);
     letter.put_bytes(body);
-    post_.send(leader_of_host_[static_cast<std::size_t>(host)],
-               std::make_shared<const Post::Bytes>(std::move(letter).take()));
+    post_.send(leader_of_host_[static_cast<std::size_t>(host)], post_.letter_of(std::move(letter).take()));
 }
 
 std::optional<LeaderRounds::Letter> LeaderRounds::receive() {
     while (auto received = post_.receive()) {
         const auto found = std::ranges::find(leader_of_host_, received->from);
         const int from = static_cast<int>(found - leader_of_host_.begin());
-        ByteReader reader(received->bytes);
+        ByteReader reader(received->content());
         const auto kind = static_cast<Kind>(reader.take(1));
         if (kind != Kind::rounds) {
             const auto body = reader.rest();
@@ -93,7 +92,7 @@ std::optional<LeaderRounds::Letter> LeaderRounds::receive() {
         const auto message = rounds::decode(reader.rest());
         if (!message) {
             broken_invariant("a message that says nothing, from host", from,
-                             static_cast<long long>(received->bytes.size()));
+                             static_cast<long long>(received->content().size()));
         }
         carry(rounds_.on(from, *message));
     }
@@ -122,7 +121,7 @@ bool wants_in_band(const Settings& settings) {
 }
 
 InBandSource::InBandSource(MPI_Comm twin, int tag, const World& world, const Settings& settings)
-    : tree_period_us_(settings.agent_interval_ms * 1000.0), rounds_(twin, tag, *world.placement, world.my_rank),
+    : tree_period_us_(settings.agent_interval_ms * 1000.0), rounds_(twin, tag, 0, *world.placement, world.my_rank),
       looked_us_(-infinite) {
     const ChangeRule rule{.threshold_percent = settings.change_threshold_percent};
     for (int host = 0; host < world.host_count(); ++host) {
@@ -245,10 +244,11 @@ bool changed(const std::optional<double>& before_us, double after_us, const std:
 
 }  // namespace
 
-SynchronousAdaptation::SynchronousAdaptation(MPI_Comm twin, int tag, const Members& members, const Settings& settings)
+SynchronousAdaptation::SynchronousAdaptation(MPI_Comm twin, int tag, std::uint64_t owner, const Members& members,
+                                             const Settings& settings)
     : threshold_percent_(settings.change_threshold_percent), timeout_us_(1000.0 * settings.probe_timeout_ms) {
     if (members.placement->position_of(members.my_rank) == 0) {
-        rounds_.emplace(twin, tag, *members.placement, members.my_rank, members.twin_rank_of);
+        rounds_.emplace(twin, tag, owner, *members.placement, members.my_rank, members.twin_rank_of);
         links_.resize(static_cast<std::size_t>(rounds_->host_count()));
         said_.resize(links_.size());
     }

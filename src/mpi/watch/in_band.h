@@ -42,7 +42,7 @@ class LeaderRounds {
 
     /// For leaders only, the first ranks of their hosts. Nothing is known yet. twin_rank_of: by rank of `placement`;
     /// empty: the same.
-    LeaderRounds(MPI_Comm twin, int tag, const Placement& placement, int my_rank,
+    LeaderRounds(MPI_Comm twin, int tag, std::uint64_t owner, const Placement& placement, int my_rank,
                  std::span<const int> twin_rank_of = {});
 
     int me() const { return me_; }
@@ -123,7 +123,7 @@ class InBandSource final : public NetworkSource, public Background {
 
 class SynchronousAdaptation {
   public:
-    SynchronousAdaptation(MPI_Comm twin, int tag, const Members& members, const Settings& settings);
+    SynchronousAdaptation(MPI_Comm twin, int tag, std::uint64_t owner, const Members& members, const Settings& settings);
 
     /// Collective over the ranks that lead a host: the network as it is now. Nothing on the other ranks. Waits for
     /// late ones however long, as the call does in any case, and for links up to probe_timeout_ms.

@@ -85,9 +85,6 @@ EdgeList spanning_tree(const NetworkView& view, const std::vector<int>& hosts,
     return edges.size() + 1 == hosts.size() ? edges : EdgeList{};
 }
 
-/// A sighting's number: twice that of the source's changes, and one more where only what was suspected has changed.
-constexpr std::uint64_t numbers_per_change = 2;
-
 // Not measured: what a message and a byte cost a host is taken from the order of magnitude that a
 // kernel's TCP has, so that one sender for all is not thought to be free.
 constexpr HostCosts assumed_costs{10.0, 10.0, 1000.0};
@@ -170,76 +167,50 @@ void complete_network(Topology& topology, const Settings& settings, const Socket
     topology.network.uplinks = uplinks_of(topology.network, topology.site_of);
 }
 
-std::optional<Sighting> Lookout::newer_than(std::uint64_t seen, const std::vector<int>& hosts,
-                                            const std::vector<int>& named_sites) {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(latest_, [](const auto& each) { return each.second.topology.expired(); });
-    const auto found = latest_.find(hosts);
-    // From here on it lives, whoever lets it go meanwhile.
-    std::shared_ptr<const Topology> held =
-        found == latest_.end() ? nullptr : found->second.topology.lock();
-    const bool doubts_are_over = held && found->second.lines.doubts_are_over(now_us());
-    const std::uint64_t known = held ? found->second.number : seen;
-    if (const auto view = source_->newer_than(doubts_are_over ? 0 : known / numbers_per_change)) {
-        return look(*view, hosts, named_sites);
-    }
-    if (!held || found->second.number == seen) {
+std::optional<Sighting> Lookout::look() {
+    const bool doubts_are_over = last_ && lines_.doubts_are_over(now_us());
+    const std::optional<NetworkView> view = source_->newer_than(doubts_are_over ? 0 : seen_);
+    if (!view) {
         return std::nullopt;
     }
-    const Latest& latest = found->second;
-    return Sighting{latest.number, std::move(held), latest.all_known, latest.memory};
+    seen_ = view->changes;
+    Sighting sighting{nullptr, false, memory_costs_of(*view, here_)};
+    if (std::optional<Topology> topology = topology_of(*view, hosts_, here_)) {
+        // What was never measured may yet be; what its agents have given up will not be.
+        sighting.all_known = view->unknown_links == 0 || all_known(*topology);
+        std::vector<int> site_of = named_sites_.empty() ? sites_of(topology->network) : named_sites_;
+        if (last_) lines_.suspect(topology->network, last_->network, site_of, now_us());
+        complete_network(*topology, settings_, sockets_, std::move(site_of), last_.get());
+        topology->network.connected = std::make_shared<const EdgeList>(connected_);
+        sighting.topology = std::make_shared<const Topology>(std::move(*topology));
+    }
+    last_ = sighting.topology;
+    return sighting;
 }
 
-void Lookout::note_messages(const std::vector<int>& hosts, const EdgeList& pairs) {
-    const std::size_t most_pairs = 16 * hosts.size();
-    const std::lock_guard lock(mutex_);
-    const auto found = latest_.find(hosts);
-    if (found == latest_.end()) {
-        return;
-    }
-    EdgeList& connected = found->second.connected;
+void Lookout::note_messages(const EdgeList& pairs) {
+    const std::size_t most_pairs = 16 * hosts_.size();
     for (const auto& [a, b] : pairs) {
         const std::pair<int, int> pair = std::minmax(a, b);
-        const auto place = std::ranges::lower_bound(connected, pair);
-        if (connected.size() < most_pairs && (place == connected.end() || *place != pair)) {
-            connected.insert(place, pair);
+        const auto place = std::ranges::lower_bound(connected_, pair);
+        if (connected_.size() < most_pairs && (place == connected_.end() || *place != pair)) {
+            connected_.insert(place, pair);
         }
     }
 }
 
-std::vector<int> Lookout::sites_of(const Network& network, const Topology* before, Latest& latest) {
+// As latencies tell, but hosts of one site are believed to be apart only after a while: load makes links longer, too.
+std::vector<int> Lookout::sites_of(const Network& network) {
     constexpr double believed_after_us = 30e6;
-    if (before == nullptr) return discover_sites(network);
-    std::vector<int> found = discover_sites(network, before->site_of);
-    const bool are_more = std::ranges::max(found) > std::ranges::max(before->site_of);
+    if (last_ == nullptr) return discover_sites(network);
+    std::vector<int> found = discover_sites(network, last_->site_of);
+    const bool are_more = std::ranges::max(found) > std::ranges::max(last_->site_of);
     if (!are_more || !std::ranges::all_of(network.latency_us(), [](double each) { return std::isfinite(each); })) {
-        latest.apart_since_us.reset();
+        apart_since_us_.reset();
         return found;
     }
-    if (!latest.apart_since_us) latest.apart_since_us = now_us();
-    return now_us() < *latest.apart_since_us + believed_after_us ? before->site_of : found;
-}
-
-Sighting Lookout::look(const NetworkView& view, const std::vector<int>& hosts, const std::vector<int>& named_sites) {
-    Latest& latest = latest_[hosts];
-    const std::uint64_t number = numbers_per_change * view.changes;
-    Sighting sighting{latest.number < number ? number : latest.number + 1, nullptr, false, memory_costs_of(view, here_)};
-    const std::shared_ptr<const Topology> before = latest.topology.lock();
-    if (std::optional<Topology> topology = topology_of(view, hosts, here_)) {
-        // What was never measured may yet be; what its agents have given up will not be.
-        sighting.all_known = view.unknown_links == 0 || all_known(*topology);
-        std::vector<int> site_of =
-            named_sites.empty() ? sites_of(topology->network, before.get(), latest) : named_sites;
-        if (before) latest.lines.suspect(topology->network, before->network, site_of, now_us());
-        complete_network(*topology, settings_, sockets_, std::move(site_of), before.get());
-        topology->network.connected = std::make_shared<const EdgeList>(latest.connected);
-        sighting.topology = std::make_shared<const Topology>(std::move(*topology));
-    }
-    latest.number = sighting.number;
-    latest.topology = sighting.topology;
-    latest.all_known = sighting.all_known;
-    latest.memory = sighting.memory;
-    return sighting;
+    if (!apart_since_us_) apart_since_us_ = now_us();
+    return now_us() < *apart_since_us_ + believed_after_us ? last_->site_of : found;
 }
 
 }  // namespace mutirao::mpi

@@ -1,11 +1,8 @@
-// What the deciders of this process see of the network: for the hosts of each communicator a topology,
-// made once for all communicators of the same hosts.
+// What a decider sees of the network between the hosts of its communicator.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,9 +32,6 @@ class NetworkSource {
     /// Who watches the network for this process, said after "on host 1, ".
     virtual std::string about() const { return "where it is watched inside calls"; }
 
-    /// A message came from another host no slower than the path to here allows. Does not block.
-    virtual void saw(int /*host*/, double /*bytes_per_us*/) {}
-
     /// What needs to run while this process is inside calls; null: nothing.
     virtual Background* background() { return nullptr; }
 };
@@ -63,7 +57,6 @@ void complete_network(Topology& topology, const Settings& settings, const Socket
                       std::vector<int> site_of, const Topology* before);
 
 struct Sighting {
-    std::uint64_t number = 0;  ///< larger than that of any before of the same hosts
     /// Null if this process' host reaches nobody.
     std::shared_ptr<const Topology> topology;
     /// No link between the hosts may yet be measured for the first time.
@@ -73,44 +66,32 @@ struct Sighting {
 
 class Lookout {
   public:
-    /// here: the source's number of this process' host.
-    Lookout(std::shared_ptr<NetworkSource> source, int here, const Settings& settings,
-            const SocketLimits& sockets)
-        : source_(std::move(source)), here_(here), settings_(settings),
-          sockets_(sockets) {}
+    /// hosts[h]: the source's number of host h, `here` that of this process' host; named_sites[h]: its site, or none.
+    Lookout(std::shared_ptr<NetworkSource> source, std::vector<int> hosts, int here, std::vector<int> named_sites,
+            const Settings& settings, const SocketLimits& sockets)
+        : source_(std::move(source)), hosts_(std::move(hosts)), here_(here), named_sites_(std::move(named_sites)),
+          settings_(settings), sockets_(sockets) {}
 
-    NetworkSource& source() const { return *source_; }
-
-    /// The newest, if that is not the one with the number `seen`. hosts[h]: the source's number of host h; named_sites[h]:
-    /// its site, always the same for the same hosts.
-    std::optional<Sighting> newer_than(std::uint64_t seen, const std::vector<int>& hosts,
-                                       const std::vector<int>& named_sites);
+    /// The newest, if there is something new.
+    std::optional<Sighting> look();
 
     /// Messages go between these of the hosts: such pairs are connected from now on.
-    void note_messages(const std::vector<int>& hosts, const EdgeList& pairs);
+    void note_messages(const EdgeList& pairs);
 
   private:
-    /// As long as somebody holds its topology.
-    struct Latest {
-        std::uint64_t number = 0;
-        std::weak_ptr<const Topology> topology;
-        bool all_known = false;
-        MemoryCosts memory;
-        std::optional<double> apart_since_us{};  ///< from when on latencies have told of more sites than before
-        SharedLines lines{};
-        EdgeList connected{};
-    };
-
-    /// As latencies tell, but hosts of one site are believed to be apart only after a while: load makes links longer, too.
-    static std::vector<int> sites_of(const Network& network, const Topology* before, Latest& latest);
-    Sighting look(const NetworkView& view, const std::vector<int>& hosts, const std::vector<int>& named_sites);
+    std::vector<int> sites_of(const Network& network);
 
     const std::shared_ptr<NetworkSource> source_;
+    const std::vector<int> hosts_;
     const int here_;
+    const std::vector<int> named_sites_;
     const Settings settings_;
     const SocketLimits sockets_;
-    std::mutex mutex_;
-    std::map<std::vector<int>, Latest> latest_;  ///< by hosts
+    std::uint64_t seen_ = 0;  ///< of the source's changes
+    std::shared_ptr<const Topology> last_;
+    std::optional<double> apart_since_us_;  ///< from when on latencies have told of more sites than before
+    SharedLines lines_;
+    EdgeList connected_;
 };
 
 }  // namespace mutirao::mpi

@@ -35,14 +35,11 @@ class SitesOfALookout : public testing::Test {
   protected:
     std::vector<int> sites_with(double first_link_us) {
         source_->set_first_link(first_link_us);
-        const auto sighting = lookout_.newer_than(0, {0, 1, 2, 3}, {});
-        held_ = sighting->topology;
-        return held_->site_of;
+        return lookout_.look()->topology->site_of;
     }
 
     const std::shared_ptr<TwoSites> source_ = std::make_shared<TwoSites>();
-    Lookout lookout_{source_, 0, Settings{}, SocketLimits{}};
-    std::shared_ptr<const Topology> held_;
+    Lookout lookout_{source_, {0, 1, 2, 3}, 0, {}, Settings{}, SocketLimits{}};
 };
 
 const std::vector<int> both{0, 0, 1, 1}, first_apart{0, 1, 2, 2};
