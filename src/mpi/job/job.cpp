@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "agent/sensors/bandwidth.h"
+#include "core/network/sites.h"
 #include "core/text/bytes.h"
 #include "mpi/base/environment.h"
 #include "mpi/base/runtime.h"
@@ -331,7 +332,7 @@ bool complete(const NetworkView& view) {
 /// Between all sites; agents measure that once there is a tree.
 bool knows_bandwidth(const NetworkView& view) {
     const auto hosts = static_cast<std::size_t>(view.host_count);
-    const std::vector<int> site_of = agent::sites_of(view.latency_us, view.host_count);
+    const std::vector<int> site_of = discover_sites(Network(view.host_count, view.latency_us));
     for (std::size_t a = 0; a < hosts; ++a) {
         for (std::size_t b = 0; b < hosts; ++b) {
             const bool known = !view.bandwidth_bytes_per_us.empty() &&
