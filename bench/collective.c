@@ -13,9 +13,10 @@
  * much else before it enters that they are not.
  *
  * A library may try several ways before it keeps to one. With --settle-calls and --settle-ms so many calls
- * and so much time go before what is measured, after a first call; how long one of them took, in the mean, is
- * told, too: "settling_call_ms". They are timed together, one at first, then as many as take some 5 ms.
- * --consecutive 0 measures as many as take half a millisecond, in which other programs seldom get a turn.
+ * and so much time go before what is measured, and how long they took is told, too: "settling" is a list of
+ * [calls, ms], one call each at first, then as many as take some 5 ms. --consecutive 0 measures as many as
+ * take half a millisecond, in which other programs seldom get a turn. "first_call" counts the job's earlier
+ * collective calls, as a library numbers them.
  *
  * With --beside-native 1 measurements take turns with those of the MPI library's own function, past whatever is
  * preloaded: "native_ms". Processes, memory and the machine's moment are then the same for both, as between two
@@ -104,6 +105,8 @@ enum { start_tag = result_tag + 1 };
 /* Of calls that are timed together while all settles. What is measured is a part of that. */
 static const double settling_batch_ms = 5;
 enum { measured_part = 10 };
+/* On MPI_COMM_WORLD. */
+static long calls_made = 0;
 
 /* In which all others have heard from the root and answered, at the root. */
 static double round_trip_ms(int root) {
@@ -248,6 +251,7 @@ static void run_rounds(struct call* call, const struct rounds* rounds) {
             call->collective->run(call);
         }
         end = now_ms();
+        calls_made += natively ? 0 : rounds->consecutive;
         check_bytes(call->output, call->expected, expected_bytes, call->root);
     }
 }
@@ -263,43 +267,60 @@ static void to_rank_0(int root, double* values, int count) {
     }
 }
 
-/* What went before the measured calls of one length and root, behind the first. */
+/* What went before the measured calls of one length and root. */
 struct settling {
-    int step_calls; /* of the last step */
+    long first_call; /* how many of the job's went before all of these */
+    int step_count;
+    int calls; /* of the last step */
     double least_call_ms; /* in any step: on a busy machine most are disturbed */
-    long calls;
-    double ms; /* the root's */
+    double* steps; /* of each its calls and the root's ms, in turn */
 };
+
+static void add_step(struct settling* settling, double ms) {
+    const size_t used = 2 * (size_t)settling->step_count++;
+    settling->steps = more_room(settling->steps, (used + 2) * sizeof *settling->steps);
+    settling->steps[used] = settling->calls;
+    settling->steps[used + 1] = ms;
+}
 
 /* The root's choice, which it tells all: 0 calls end it. */
 static int calls_of_next_step(const struct options* options, const struct settling* settling,
-                              double since_ms) {
-    const int grows = settling->step_calls * settling->least_call_ms < settling_batch_ms &&
-                      2 * settling->step_calls <= most_consecutive;
-    const int is_over = settling->calls >= options->settle_calls && since_ms >= options->settle_ms;
+                              double since_ms, long calls) {
+    const int grows = settling->calls * settling->least_call_ms < settling_batch_ms &&
+                      2 * settling->calls <= most_consecutive;
+    const int is_over = calls >= options->settle_calls && since_ms >= options->settle_ms;
     /* In which ranks connect: its time says nothing of the others'. */
-    const int is_first = settling->calls == 1;
+    const int is_first = settling->step_count == 1;
     if (is_over && (options->consecutives[0] > 0 || !(grows || is_first))) {
         return 0;
     }
-    return grows ? 2 * settling->step_calls : settling->step_calls;
+    return grows ? 2 * settling->calls : settling->calls;
 }
 
 static void settle(const struct options* options, struct call* call, double notice,
                    struct settling* settling) {
     const double begin = now_ms();
+    long calls = 0;
     for (int next = 1; next > 0;) {
         double step[2] = {0};
+        settling->calls = next;
         run_rounds(call, &(struct rounds){options, settling_calls, next, 1, notice, step});
-        settling->step_calls = next;
-        settling->calls += next;
-        settling->ms += step[1];
+        add_step(settling, step[1]);
         if (step[1] / next < settling->least_call_ms) {
             settling->least_call_ms = step[1] / next;
         }
-        const int wanted = calls_of_next_step(options, settling, now_ms() - begin);
+        calls += next;
+        const int wanted = calls_of_next_step(options, settling, now_ms() - begin, calls);
         next = (int)told_by(call->root, wanted, start_tag);
     }
+}
+
+static void print_settling(const struct settling* settling) {
+    printf(",\"first_call\":%ld,\"settling\":[", settling->first_call);
+    for (int i = 0; i < settling->step_count; ++i) {
+        printf("%s[%.0f,%.6f]", i == 0 ? "" : ",", settling->steps[2 * i], settling->steps[2 * i + 1]);
+    }
+    printf("]}\n");
 }
 
 static void print_line(const struct call* call, double first_ms, const struct rounds* rounds,
@@ -317,10 +338,7 @@ static void print_line(const struct call* call, double first_ms, const struct ro
         printf(",\"native_ms\":");
         print_numbers(rounds->values + 2, rounds->repeat - 1, ways);
     }
-    if (settling->calls > 0) {
-        printf(",\"settling_call_ms\":%.6f", settling->ms / (double)settling->calls);
-    }
-    printf("}\n");
+    print_settling(settling);
     fflush(stdout);
 }
 
@@ -328,16 +346,16 @@ static void measure(const struct options* options, struct call* call) {
     const double notice = notice_ms(call);
     const int repeat = options->repeat * (1 + options->beside_native);
     double* const values = room_for(((size_t)repeat + 1) * sizeof *values);
-    struct settling settling = {.least_call_ms = 1e300};
+    struct settling settling = {.first_call = calls_made, .least_call_ms = 1e300};
     double first[2]; /* the spread, and the first call's completion */
     run_rounds(call, &(struct rounds){options, first_call, 1, 1, notice, first});
     to_rank_0(call->root, first, 2);
     if (options->settle_calls > 0 || options->settle_ms > 0 || options->consecutives[0] == 0) {
         settle(options, call, notice, &settling);
-        to_rank_0(call->root, &settling.ms, 1);
+        to_rank_0(call->root, settling.steps, 2 * settling.step_count);
     }
     for (int c = 0; c < options->consecutive_count; ++c) {
-        const int part = settling.step_calls < measured_part ? 1 : settling.step_calls / measured_part;
+        const int part = settling.calls < measured_part ? 1 : settling.calls / measured_part;
         const int asked = options->consecutives[c];
         const struct rounds rounds = {options, measured_calls, asked > 0 ? asked : part, repeat, notice, values};
         run_rounds(call, &rounds);
@@ -345,6 +363,7 @@ static void measure(const struct options* options, struct call* call) {
         print_line(call, first[1], &rounds, &settling);
     }
     free(values);
+    free(settling.steps);
 }
 
 static void measure_all(const struct collective* collective, const struct options* options) {

@@ -65,14 +65,19 @@ static inline void fail(const char* what, const char* value) {
     exit(2);
 }
 
-/* Zeroed; free() gives it back. */
-static inline void* room_for(size_t bytes) {
-    void* const room = calloc(bytes + 1, 1);
-    if (room == NULL) {
+/* What there is, and more; free() gives it back. */
+static inline void* more_room(void* room, size_t bytes) {
+    void* const more = realloc(room, bytes + 1);
+    if (more == NULL) {
         fprintf(stderr, "%s: no memory for %zu bytes\n", program_name, bytes);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    return room;
+    return more;
+}
+
+/* Zeroed. */
+static inline void* room_for(size_t bytes) {
+    return memset(more_room(NULL, bytes), 0, bytes);
 }
 
 static inline int parse_list(const char* text, int least, int most, int* values) {

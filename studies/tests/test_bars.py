@@ -171,10 +171,12 @@ def test_slow_calls_after_changes(contender, monkeypatch):
 
 
 def test_the_first_calls_of_the_quickest_jobs_are_compared(monkeypatch):
+    """The very first call, in which ranks connect, is not among them."""
     calls = iter([9.0, 2.0, 4.0, 1.0, 5.0, 3.0])
 
     def point(_contender, _settle_ms, _beside_native, length_bytes):
-        return Point(length_bytes, 0, 1, 99.0, (1.0,), settling_call_ms=next(calls))
+        call_ms = next(calls)
+        return Point(length_bytes, 0, 1, 99.0, (1.0,), settling=((1, call_ms), (3, 3 * call_ms)))
 
     monkeypatch.setattr(host, "_points", point)
     monkeypatch.setattr(host, "_ROUNDS", 3)

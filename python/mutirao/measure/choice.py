@@ -15,6 +15,7 @@ import statistics
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.tables import text_table
@@ -61,13 +62,32 @@ class FreeRun:
     """What became of one cell in one job that was free to choose."""
 
     ran: str | None  # in the end; None: nothing of mutirao
+    # By a ruling, of the calls before the measured ones, against the native job's of the same number: the first calls
+    # of any job are slow.
+    slowest_to_native: float | None = None
     settled: bool = True  # nothing was still to be tried
 
 
-def free_run(measurement: Measurement, point: Point) -> FreeRun:
-    call = point.length_bytes, point.root
-    rulings = measurement.rulings(*call)
-    return FreeRun(measurement.chosen(*call), not rulings or rulings[-1].get("settled", True))
+def free_run(measurement: Measurement, point: Point, native: Point) -> FreeRun:
+    ran = measurement.chosen(point.length_bytes, point.root)
+    rulings = measurement.rulings(point.length_bytes, point.root)
+    if not rulings:
+        return FreeRun(ran)
+    first = max(0, rulings[0]["first_call"] - point.first_call)
+    slowest = max((call_ms / call_ms_at(native, call) for call, call_ms in steps_of(point)[:-1] if call >= first),
+                  default=None)
+    return FreeRun(ran, slowest, rulings[-1].get("settled", True))
+
+
+def steps_of(point: Point) -> list[tuple[int, float]]:
+    """Of calls that were timed together the number of the first, and what each took; the measured ones are the last."""
+    steps = [(1, point.first_ms), *point.settling]
+    begins = accumulate((calls for calls, _ in steps), initial=0)
+    return list(zip(begins, [*(took_ms / calls for calls, took_ms in steps), point.call_ms], strict=True))
+
+
+def call_ms_at(point: Point, call: int) -> float:
+    return next(call_ms for first_call, call_ms in reversed(steps_of(point)) if first_call <= call)
 
 
 def in_turns(names: Sequence[str], round_number: int) -> list[str]:
@@ -98,7 +118,7 @@ class Cell:
         name = measurement.contender.name
         self.samples.setdefault(name, []).append(Sample(point.call_ms, native.call_ms, point.native_call_ms))
         if name == OWN_CHOICE:
-            self.free_runs.append(free_run(measurement, point))
+            self.free_runs.append(free_run(measurement, point, native))
 
     @property
     def choice(self) -> list[Sample]:
@@ -181,6 +201,7 @@ class Cell:
 def summary(cells: Sequence[Cell]) -> dict:
     """Over all cells; geometric means, since these are ratios."""
     worst = max(cells, key=lambda cell: cell.to_best.median)
+    slowest = [run.slowest_to_native for cell in cells for run in cell.free_runs if run.slowest_to_native]
     return {"cells": len(cells),
             "to_best": statistics.geometric_mean(cell.to_best.median for cell in cells),
             "to_native": statistics.geometric_mean(cell.to_native.median for cell in cells),
@@ -188,6 +209,7 @@ def summary(cells: Sequence[Cell]) -> dict:
             "best_to_native": statistics.geometric_mean(cell.best_to_native for cell in cells),
             "near_best": sum(cell.near_best for cell in cells),
             "near_native": sum(cell.near_native for cell in cells),
+            "slowest_to_native": max(slowest, default=None),
             "confidence": min(cell.to_best.confidence for cell in cells),
             "worst": {"collective": worst.collective, "length_bytes": worst.length_bytes,
                       "root": worst.root, "to_best": worst.to_best.to_dict()}}
@@ -387,6 +409,8 @@ def summary_lines(cells: Sequence[Cell]) -> list[str]:
     if any(sample.native_beside_ms for cell in cells for sample in cell.choice):
         lines.insert(1, f"against jobs without mutirao {of_all['to_native_job']:.3f} x; the other ratios to native are"
                      " to the MPI library's own calls in the same job")
+    if slowest := of_all["slowest_to_native"]:
+        lines.append(f"slowest call by a ruling until all was settled: {slowest:.2f} x native")
     if of_all["confidence"] < WANTED_CONFIDENCE:
         lines.append(f"with so few rounds intervals hold the median with {of_all['confidence']:.0%}"
                      " only, not with 95%")
