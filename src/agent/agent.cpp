@@ -13,7 +13,6 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -83,12 +82,6 @@ class AgentLoop final : private MeshListener {
     void run(int stop);
     /// After that.
     void say_farewell();
-    /// From any thread: a rate at which data came from a host.
-    void saw(int host, double bytes_per_us) {
-        const std::lock_guard hold(seen_mutex_);
-        double& fastest = seen_[host];
-        fastest = std::max(fastest, bytes_per_us);
-    }
 
   private:
     /// When something that is done now and then is due again.
@@ -111,7 +104,6 @@ class AgentLoop final : private MeshListener {
     void watch_start(std::int64_t now_ns);
     void measure_bandwidth(std::int64_t now_ns);
     void end_bandwidth(std::int64_t now_ns);
-    void take_seen_rates();
     void publish_bandwidth(int peer, double bytes_per_us);
     void learn(std::span<const Fact> facts, int from);
     void tell(int peer, std::span<const Fact> facts);
@@ -140,8 +132,6 @@ class AgentLoop final : private MeshListener {
     std::vector<HostReading> host_readings_;  ///< the newest
     BandwidthSensor bandwidth_;
     BandwidthPlan bandwidth_plan_;
-    std::mutex seen_mutex_;
-    std::map<int, double> seen_;  ///< by host: how fast long messages came from it since this was looked at
     Facts facts_;
     std::vector<int> site_of_;  ///< by the last complete version
     std::uint64_t sites_of_version_ = 0;  ///< its hash
@@ -392,7 +382,6 @@ void AgentLoop::measure_bandwidth(std::int64_t now) {
     }
     carry(bandwidth_.advance(now));
     end_bandwidth(now);
-    take_seen_rates();
     const auto peer = bandwidth_.busy() ? std::nullopt : bandwidth_plan_.due(now);
     if (!peer) return;
     if (!mesh_.up(*peer)) return bandwidth_plan_.ended({*peer, {}}, now);
@@ -407,26 +396,6 @@ void AgentLoop::end_bandwidth(std::int64_t now) {
     if (!ended->bytes_per_us) return;
     journal_.measured("bandwidth_bytes_per_us", ended->peer, *ended->bytes_per_us);
     publish_bandwidth(ended->peer, *ended->bytes_per_us);
-}
-
-// A train of packets may be held up by other traffic. Where no bandwidth is known none is assumed to be
-// scarce, and what was seen is no reason to: whoever sent it may have been slow.
-void AgentLoop::take_seen_rates() {
-    constexpr double worth_telling = 1.25;
-    const auto self = static_cast<std::size_t>(job_.self);
-    std::map<int, double> seen;
-    {
-        const std::lock_guard hold(seen_mutex_);
-        seen.swap(seen_);
-    }
-    for (const auto& [peer, bytes_per_us] : seen) {
-        const auto place = self * job_.contacts.size() + static_cast<std::size_t>(peer);
-        const double known = published_.bandwidth_bytes_per_us[place];
-        if (known > 0 && bytes_per_us > worth_telling * known) {
-            journal_.measured("seen_bytes_per_us", peer, bytes_per_us);
-            publish_bandwidth(peer, bytes_per_us);
-        }
-    }
 }
 
 void AgentLoop::publish_bandwidth(int peer, double bytes_per_us) {
@@ -622,10 +591,6 @@ Thread::~Thread() {
     const std::uint64_t one = 1;
     while (write(inside_->stop.number(), &one, sizeof one) < 0 && errno == EINTR) continue;
     inside_->thread.join();
-}
-
-void Thread::saw(int host, double bytes_per_us) {
-    if (running()) inside_->loop->saw(host, bytes_per_us);
 }
 
 void Thread::say_farewell() { inside_->says_farewell = true; }

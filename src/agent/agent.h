@@ -51,9 +51,6 @@ class Thread {
     Thread(Endpoint endpoint, Job job, std::string segment = {});
     /// Stops within about 100 ms. Does nothing in a child that the process forked.
     ~Thread();
-    /// The job has received from another host as fast as this, and the link allows no less; never blocks for
-    /// long. Takes effect where less was measured.
-    void saw(int host, double bytes_per_us);
     /// Before it stops: the job is over here, perhaps a moment earlier than elsewhere. The others are
     /// told, and for a while do not take its silence for news.
     void say_farewell();

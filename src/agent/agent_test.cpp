@@ -40,20 +40,6 @@ TEST(Agent, AllKnowBandwidthAndTheSpeedOfHosts) {
     }));
 }
 
-// What a job receives shows that a link carries that much, whatever a train of packets said.
-TEST(Agent, BelievesInTheBandwidthThatAJobHasSeen) {
-    Agents agents(2);
-    const auto known = [&](int host) {
-        const auto view = agents[host].view()->read();
-        return view->bandwidth_bytes_per_us[static_cast<std::size_t>(host == 0 ? 1 : 2)];
-    };
-    ASSERT_TRUE(within_a_minute([&] { return known(0) > 0 && known(1) > 0; }));
-    const double seen = 3 * std::max(known(0), known(1));
-    agents[0].saw(1, known(0) / 2);  // proves nothing
-    agents[0].saw(1, seen);
-    EXPECT_TRUE(within_a_minute([&] { return known(0) == seen && known(1) == seen; }));
-}
-
 // Fails if only channels that broke count, and not those that never came up.
 TEST(Agent, OneWithoutTheKeyIsLeftOutAndItsLinksAreUnknownUntilTheyAreGivenUp) {
     Agents agents(3, [](Job& job) {
