@@ -196,7 +196,7 @@ bool is_locked(int file) {
 bool is_whole(const SegmentHead& head, std::size_t size_bytes) {
     return head.magic == SegmentHead::right_magic && head.layout == SegmentHead::right_layout &&
            head.size_bytes == size_bytes && head.host_count > 0 &&
-           head.host_count <= HostSet::most_hosts && lies_within(head.network, size_bytes) &&
+           head.host_count <= most_numbered_hosts && lies_within(head.network, size_bytes) &&
            lies_within(head.status, size_bytes);
 }
 

@@ -25,7 +25,7 @@ std::string known(const HostSet& members) {
     constexpr int most_listed = 8;
     if (members.count() > most_listed) return "knows " + std::to_string(members.count()) + " hosts";
     std::string list;
-    for (const int host : members.hosts()) list += (list.empty() ? "" : " ") + std::to_string(host);
+    for (const int host : members.numbers()) list += (list.empty() ? "" : " ") + std::to_string(host);
     return "knows " + list;
 }
 

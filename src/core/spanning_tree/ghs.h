@@ -32,6 +32,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/network/tree.h"
 #include "core/spanning_tree/values.h"
 
 namespace mutirao {

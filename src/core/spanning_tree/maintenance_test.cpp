@@ -26,7 +26,7 @@ Round round_of(EdgeList tree, std::vector<Change> changes, HostSet hosts) {
 /// Each host of the round with those of the links that are its own.
 std::map<int, Node> nodes_of(const Round& round, const std::vector<Weight>& links) {
     std::map<int, Node> nodes;
-    for (const int host : round.hosts.hosts()) {
+    for (const int host : round.hosts.numbers()) {
         std::vector<ghs::Neighbour> own;
         for (const Weight& link : links) {
             if (link.low == host) own.push_back({link.high, link});

@@ -85,7 +85,7 @@ const std::vector<Message> messages = {
     {Kind::reject, 0, {}, State::sleeping, 0, few},
     {Kind::report, 0, link, State::sleeping, 0, few},
     {Kind::report, 0, {0.1, 3, 300, true}, State::sleeping, 0, few},
-    {Kind::report, 0, Weight::infinite(), State::sleeping, 0, {HostSet::most_hosts - 1}},
+    {Kind::report, 0, Weight::infinite(), State::sleeping, 0, {most_numbered_hosts - 1}},
     {Kind::change_root, 0, {}, State::sleeping, 0, few},
     {Kind::finish, 0, {}, State::sleeping, 2, {}},
 };
@@ -140,7 +140,7 @@ TEST(Wire, RefusesSetsThatNoHostMakes) {
         if (last_is_zero) std::fill(bytes.end() - 8, bytes.end(), std::byte{0});
         return decode(bytes);
     };
-    constexpr std::size_t most_words = HostSet::most_hosts / HostSet::word_bits;
+    constexpr std::size_t most_words = most_numbered_hosts / HostSet::word_bits;
     EXPECT_TRUE(with_words(2, false));
     EXPECT_FALSE(with_words(2, true));
     EXPECT_TRUE(with_words(most_words, false));
@@ -155,7 +155,7 @@ TEST(Wire, AcceptsOnlyItsOwnEncodings) { expect_only_own_encodings(messages, dec
 namespace mutirao::maintenance {
 namespace {
 
-const std::vector<Weight> links = {{0.5, 0, 3}, {1e300, 0, 4}, {0, 7, HostSet::most_hosts - 1}};
+const std::vector<Weight> links = {{0.5, 0, 3}, {1e300, 0, 4}, {0, 7, most_numbered_hosts - 1}};
 const ghs::Message merging = {ghs::Kind::report, 0, {0.1, 3, 300, true}, ghs::State::sleeping, 0,
                               {0, 3}};
 
@@ -197,7 +197,7 @@ TEST(MaintenanceWire, RefusesWhatNoHostSends) {
         {Kind::gosleep_rec, {}, 0, {{infinite, 0, 1}}},
         {Kind::gosleep_rec, {}, 0, {{1, 1, 1}}},
         {Kind::gosleep_rec, {}, 0, {{1, -1, 1}}},
-        {Kind::gosleep_rec, {}, 0, {{1, 0, HostSet::most_hosts}}},
+        {Kind::gosleep_rec, {}, 0, {{1, 0, most_numbered_hosts}}},
         {Kind::gosleep_rec, {}, 0, {{1, 0, 2}, {1, 0, 1}}},
         {Kind::gosleep_rec, {}, 0, {{1, 0, 2}, {2, 0, 2}}},
         {static_cast<Kind>(7), {}, 0, {}},
