@@ -98,9 +98,6 @@ void fields(Codec& codec, Coded<Codec, Message>& message) {
     codec.require(fits, message);
 }
 
-std::vector<std::byte> encode(const Message& message) { return to_bytes(message); }
-std::optional<Message> decode(std::span<const std::byte> bytes) { return from_bytes<Message>(bytes); }
-
 }  // namespace mutirao::ghs
 
 namespace mutirao::maintenance {
@@ -145,9 +142,6 @@ void fields(Codec& codec, Coded<Codec, Message>& message) {
     if (message.kind == Kind::merge) fields(codec, message.merging);
     codec.require(fits, message);
 }
-
-std::vector<std::byte> encode(const Message& message) { return to_bytes(message); }
-std::optional<Message> decode(std::span<const std::byte> bytes) { return from_bytes<Message>(bytes); }
 
 }  // namespace mutirao::maintenance
 
