@@ -333,25 +333,36 @@ Algorithm pairwise() {
 
 }  // namespace reduce_scatter_block
 
-namespace scan {
+namespace {
+
+Algorithm direct_prefix_row(Build* build) {
+    return {.name = "direct",
+            .summary = "every rank sends to all ranks after it",
+            .source = "all operands at once, as the collective is defined",
+            .build = build, .keeps_order = true, .from_first = true};
+}
 
 // Cost of both prefix sums, p ranks, n bytes: one trip; up to p - 1 messages and (p - 1) n bytes leave and enter a
 // rank. For short messages.
-static Schedule direct(const Request& request) {
-    Dataflow flow;
+Partial sent_to_all_after(Dataflow& flow, const Request& request) {
     Partial partial = whole_message(flow, request, true);
     for (int peer = request.rank + 1; peer < request.size; ++peer) partial.send(peer);
+    return partial;
+}
+
+}  // namespace
+
+namespace scan {
+
+static Schedule direct(const Request& request) {
+    Dataflow flow;
+    Partial partial = sent_to_all_after(flow, request);
     partial.combine(ranks_from(0, request.rank), {});
     partial.settle();
     return std::move(flow).take();
 }
 
-Algorithm direct() {
-    return {.name = "direct",
-            .summary = "every rank sends to all ranks after it",
-            .source = "all operands at once, as the collective is defined",
-            .build = direct, .keeps_order = true, .from_first = true};
-}
+Algorithm direct() { return direct_prefix_row(direct); }
 
 }  // namespace scan
 
@@ -359,18 +370,11 @@ namespace exscan {
 
 static Schedule direct(const Request& request) {
     Dataflow flow;
-    Partial partial = whole_message(flow, request, true);
-    for (int peer = request.rank + 1; peer < request.size; ++peer) partial.send(peer);
-    partial.replace(ranks_from(0, request.rank));
+    sent_to_all_after(flow, request).replace(ranks_from(0, request.rank));
     return std::move(flow).take();
 }
 
-Algorithm direct() {
-    return {.name = "direct",
-            .summary = "every rank sends to all ranks after it",
-            .source = "all operands at once, as the collective is defined",
-            .build = direct, .keeps_order = true, .from_first = true};
-}
+Algorithm direct() { return direct_prefix_row(direct); }
 
 }  // namespace exscan
 

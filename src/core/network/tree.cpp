@@ -64,18 +64,13 @@ ChildLists::ChildLists(const std::vector<std::vector<int>>& lists) {
     all_.shrink_to_fit();
 }
 
-ChildLists ChildLists::from_parents(const std::vector<int>& parent) {
-    std::vector<std::vector<int>> lists(parent.size());
+Tree tree_from_parents(std::vector<int> parent, int root) {
+    std::vector<std::vector<int>> children(parent.size());
     for (std::size_t host = 0; host < parent.size(); ++host) {
         const int above = parent[host];
-        if (above >= 0) lists[static_cast<std::size_t>(above)].push_back(static_cast<int>(host));
+        if (above >= 0) children[static_cast<std::size_t>(above)].push_back(static_cast<int>(host));
     }
-    return lists;
-}
-
-Tree tree_from_parents(std::vector<int> parent, int root) {
-    ChildLists children = ChildLists::from_parents(parent);
-    return {root, std::move(parent), std::move(children), {}};
+    return {root, std::move(parent), children, {}};
 }
 
 std::vector<int> from_root_down(const Tree& tree) {
@@ -102,7 +97,13 @@ std::vector<double> arrivals_us(const Tree& tree, const Network& network,
     return times_us;
 }
 
-double serve_longest_first(Tree& tree, const ServingCosts& costs) {
+namespace {
+
+/// Every parent serves first the child below which the longest path lies, ties by host number.
+/// Since a host is busy equally long for each child, no other order completes earlier (Jackson's
+/// rule for one machine with delivery times, 1955). `delivery_us(parent, child)`: from the start of a send until the
+/// child has the message; `busy_us(parent)`: until the next can start.
+void serve_longest_first(Tree& tree, const auto& delivery_us, const auto& busy_us) {
     struct Served {
         double rest_us;  // from the start of the send until all below the child have the message
         int child;
@@ -113,7 +114,7 @@ double serve_longest_first(Tree& tree, const ServingCosts& costs) {
         const std::span<int> children = tree.children[static_cast<std::size_t>(*host)];
         std::vector<Served> served;
         for (const int child : children) {
-            served.push_back({costs.delivery_us(*host, child) +
+            served.push_back({delivery_us(*host, child) +
                                   below_us[static_cast<std::size_t>(child)],
                               child});
         }
@@ -125,11 +126,14 @@ double serve_longest_first(Tree& tree, const ServingCosts& costs) {
         for (std::size_t i = 0; i < served.size(); ++i) {
             children[i] = served[i].child;
             complete_us = std::max(complete_us, start_us + served[i].rest_us);
-            start_us += costs.busy_us(*host);
+            start_us += busy_us(*host);
         }
     }
-    return below_us[static_cast<std::size_t>(tree.root)];
 }
+
+double never_busy_us(int) { return 0; }
+
+}  // namespace
 
 std::optional<Tree> hang_from(const EdgeList& edges, int root, const Network& network) {
     const int host_count = network.host_count();
@@ -151,8 +155,7 @@ std::optional<Tree> hang_from(const EdgeList& edges, int root, const Network& ne
     if (static_cast<int>(reached.size()) != host_count) return std::nullopt;
 
     Tree tree = tree_from_parents(std::move(parent), root);
-    serve_longest_first(tree, {[&](int from, int to) { return network.link(from, to).latency_us; },
-                               [](int) { return 0.0; }});
+    serve_longest_first(tree, [&](int from, int to) { return network.link(from, to).latency_us; }, never_busy_us);
     return tree;
 }
 
@@ -173,10 +176,10 @@ std::optional<Tree> shortest_path_tree(const Network& network, int root, std::si
     const auto through_us = [&](int from, int to, double has_us) {
         return has_us + handicap(from, to) * weight_us(from, to);
     };
-    std::optional<Growth> grown = grow(network.host_count(), root, through_us, through_us);
-    if (!grown) return std::nullopt;
-    Tree tree = tree_from_parents(std::move(grown->parent), root);
-    serve_longest_first(tree, {weight_us, [](int) { return 0.0; }});
+    Growth grown = grow(network.host_count(), root, through_us, through_us);
+    if (!grown.reaches_all()) return std::nullopt;
+    Tree tree = tree_from_parents(std::move(grown.parent), root);
+    serve_longest_first(tree, weight_us, never_busy_us);
     return tree;
 }
 
@@ -240,7 +243,7 @@ std::optional<Tree> greedy_tree(const Network& network, int root, std::size_t le
         reach(host, best_us);
     }
     Tree tree = tree_from_parents(std::move(parent), root);
-    serve_longest_first(tree, {delivery_us, busy_us});
+    serve_longest_first(tree, delivery_us, busy_us);
     return tree;
 }
 
