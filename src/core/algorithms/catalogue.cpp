@@ -11,8 +11,7 @@ namespace mutirao {
 
 namespace barrier {
 
-Algorithm dissemination(), locality_dissemination(), recursive_exchange();  // signal_rounds.cpp
-Algorithm direct();
+Algorithm dissemination(), locality_dissemination(), direct(), recursive_exchange();  // signal_rounds.cpp
 Algorithm tree();  // trees.cpp
 
 static std::vector<Algorithm> rows() {

@@ -10,29 +10,6 @@
 
 namespace mutirao {
 
-namespace barrier {
-
-// A dissemination of one round, the extreme of the paper's n-way dissemination.
-//
-// Cost, p ranks: depth 1, p - 1 messages a rank.
-static Schedule direct(const Request& request) {
-    Schedule schedule;
-    for (int distance = 1; distance < request.size; ++distance) {
-        schedule.send((request.rank + distance) % request.size, signal);
-        schedule.receive(rank_behind(request, distance), signal);
-    }
-    return schedule;
-}
-
-Algorithm direct() {
-    return {.name = "direct",
-            .summary = "every rank signals to every other at once",
-            .source = "Hoefler, Mehlan, Mietke and Rehm 2006, 'Fast Barrier Synchronization for InfiniBand'",
-            .build = direct};
-}
-
-}  // namespace barrier
-
 namespace broadcast {
 
 // The linear broadcast of every early MPI library, and the inner part of MagPIe's between sites.

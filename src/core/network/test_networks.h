@@ -6,6 +6,7 @@
 #include <array>
 #include <functional>
 #include <random>
+#include <set>
 
 #include "core/network/network.h"
 #include "core/network/placement.h"
@@ -131,9 +132,16 @@ inline EdgeList random_spanning_edges(std::mt19937& random, int host_count) {
     return edges;
 }
 
-inline std::vector<int> children_of(const Tree& tree, std::size_t host) {
-    const auto children = tree.children[host];
-    return {children.begin(), children.end()};
+/// Whether links that are lighter than this one join its ends.
+inline bool has_lighter_way(const std::vector<Weight>& links, const Weight& than) {
+    std::set<int> reached{than.low};
+    for (std::size_t round = 0; round < links.size(); ++round) {
+        for (const Weight& link : links) {
+            if (link < than && (reached.contains(link.low) || reached.contains(link.high)))
+                reached.insert({link.low, link.high});
+        }
+    }
+    return reached.contains(than.high);
 }
 
 /// Children and parents agree, and every host hangs from the root.

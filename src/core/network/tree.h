@@ -4,10 +4,8 @@
 #pragma once
 
 #include <compare>
-#include <initializer_list>
 #include <limits>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -31,35 +29,10 @@ enum class TreeKind : unsigned char {
 std::string_view to_string(TreeKind kind);
 std::optional<TreeKind> tree_kind_from(std::string_view name);
 
-/// The children of each host, in one piece of memory: every ruling on every rank may hold a tree.
-class ChildLists {
-  public:
-    ChildLists() = default;
-    /// What a builder has collected, so not explicit.
-    ChildLists(const std::vector<std::vector<int>>& lists);
-    ChildLists(std::initializer_list<std::vector<int>> lists)
-        : ChildLists(std::vector<std::vector<int>>(lists)) {}
-
-    std::size_t size() const { return first_.empty() ? 0 : first_.size() - 1; }
-    std::span<const int> operator[](std::size_t host) const {
-        return std::span(all_).subspan(begin_of(host), begin_of(host + 1) - begin_of(host));
-    }
-    std::span<int> operator[](std::size_t host) {
-        return std::span(all_).subspan(begin_of(host), begin_of(host + 1) - begin_of(host));
-    }
-    bool operator==(const ChildLists&) const = default;
-
-  private:
-    std::size_t begin_of(std::size_t host) const { return static_cast<std::size_t>(first_[host]); }
-
-    std::vector<int> first_;  ///< where a host's children begin; one more at the end
-    std::vector<int> all_;
-};
-
 struct Tree {
     int root = 0;
     std::vector<int> parent;  ///< parent[root] == -1
-    ChildLists children;      ///< in the order in which a parent serves them
+    std::vector<std::vector<int>> children;  ///< of each host, in the order in which a parent serves them
     /// Of packed trees: one for each equal share of the message, brothers by their numbers; the first is
     /// also this one. Empty: all of the message goes over this one.
     std::vector<Tree> shares{};

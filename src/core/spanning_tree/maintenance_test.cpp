@@ -77,18 +77,6 @@ TEST(Recoveries, NothingIsTakenTwice) {
     EXPECT_EQ(with_recoveries({}, {{5, 0, 1}}), std::vector<Weight>{});
 }
 
-/// Whether links that are lighter than this one join its ends.
-bool has_lighter_way(const std::vector<Weight>& links, const Weight& than) {
-    HostSet reached{than.low};
-    for (std::size_t round = 0; round < links.size(); ++round) {
-        for (const Weight& link : links) {
-            if (link < than && (reached.contains(link.low) || reached.contains(link.high)))
-                reached.unite({link.low, link.high});
-        }
-    }
-    return reached.contains(than.high);
-}
-
 // A spanning tree is minimal if the ends of every other link are joined by lighter ones of its own.
 TEST(Recoveries, LeaveAMinimumSpanningTree) {
     std::mt19937 random(3);
@@ -112,7 +100,7 @@ TEST(Recoveries, LeaveAMinimumSpanningTree) {
         EXPECT_EQ(result.size(), tree.size()) << round;
         for (const auto& [ends, link] : links) {
             const bool taken = std::ranges::find(result, link) != result.end();
-            EXPECT_NE(has_lighter_way(result, link), taken) << round;
+            EXPECT_NE(test::has_lighter_way(result, link), taken) << round;
         }
     }
 }
