@@ -6,7 +6,6 @@
 #include <array>
 #include <functional>
 #include <random>
-#include <set>
 
 #include "core/network/network.h"
 #include "core/network/placement.h"
@@ -130,18 +129,6 @@ inline EdgeList random_spanning_edges(std::mt19937& random, int host_count) {
         edges.emplace_back(hosts[random() % i], hosts[i]);
     }
     return edges;
-}
-
-/// Whether links that are lighter than this one join its ends.
-inline bool has_lighter_way(const std::vector<Weight>& links, const Weight& than) {
-    std::set<int> reached{than.low};
-    for (std::size_t round = 0; round < links.size(); ++round) {
-        for (const Weight& link : links) {
-            if (link < than && (reached.contains(link.low) || reached.contains(link.high)))
-                reached.insert({link.low, link.high});
-        }
-    }
-    return reached.contains(than.high);
 }
 
 /// Children and parents agree, and every host hangs from the root.

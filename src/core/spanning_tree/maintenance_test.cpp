@@ -3,15 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdint>
 #include <deque>
 #include <limits>
 #include <map>
-#include <random>
 #include <utility>
 
-#include "core/network/test_networks.h"
 #include "core/network/tree.h"
 
 namespace mutirao::maintenance {
@@ -75,34 +71,6 @@ TEST(Recoveries, NothingIsTakenTwice) {
     const std::vector<Weight> tree = {{5, 0, 1}, {9, 1, 2}};
     EXPECT_EQ(with_recoveries(tree, {{5, 0, 1}}), tree);
     EXPECT_EQ(with_recoveries({}, {{5, 0, 1}}), std::vector<Weight>{});
-}
-
-// A spanning tree is minimal if the ends of every other link are joined by lighter ones of its own.
-TEST(Recoveries, LeaveAMinimumSpanningTree) {
-    std::mt19937 random(3);
-    for (int round = 0; round < 2000; ++round) {
-        const int hosts = 2 + static_cast<int>(random() % 20);
-        std::map<std::pair<int, int>, Weight> links;  // each has one weight
-        const auto add = [&](int a, int b) {
-            const auto [low, high] = std::minmax(a, b);
-            return links.emplace(std::pair(low, high), Weight{static_cast<double>(random() % 12), low, high});
-        };
-        std::vector<Weight> tree, recovered;
-        for (const auto& [a, b] : test::random_spanning_edges(random, hosts)) tree.push_back(add(a, b).first->second);
-        for (std::uint32_t more = random() % 30; more > 0; --more) {
-            const int a = static_cast<int>(random() % static_cast<unsigned>(hosts));
-            const int b = static_cast<int>(random() % static_cast<unsigned>(hosts));
-            if (a == b) continue;
-            if (const auto [link, fresh] = add(a, b); fresh) recovered.push_back(link->second);
-        }
-        sort_by_ends(tree);
-        const std::vector<Weight> result = with_recoveries(tree, recovered);
-        EXPECT_EQ(result.size(), tree.size()) << round;
-        for (const auto& [ends, link] : links) {
-            const bool taken = std::ranges::find(result, link) != result.end();
-            EXPECT_NE(test::has_lighter_way(result, link), taken) << round;
-        }
-    }
 }
 
 }  // namespace
