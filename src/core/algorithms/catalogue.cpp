@@ -11,7 +11,8 @@ namespace mutirao {
 
 namespace barrier {
 
-Algorithm dissemination(), locality_dissemination(), direct(), recursive_exchange();  // signal_rounds.cpp
+Algorithm dissemination(), locality_dissemination(), recursive_exchange();  // signal_rounds.cpp
+Algorithm direct();
 Algorithm tree();  // trees.cpp
 
 static std::vector<Algorithm> rows() {

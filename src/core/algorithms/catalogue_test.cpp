@@ -263,6 +263,7 @@ TEST(Catalogue, RowsOfTwoNamesAreTheSame) {
         same(Collective::broadcast, "binomial", "k_nomial:radix=2");
         same(Collective::allreduce, "recursive_doubling", "recursive_multiplying:radix=2");
         same(Collective::alltoall, "linear", "windowed:radix=64");
+        same(Collective::barrier, "direct", "dissemination:radix=64");
     }
 }
 

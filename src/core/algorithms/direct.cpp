@@ -10,6 +10,29 @@
 
 namespace mutirao {
 
+namespace barrier {
+
+// A dissemination of one round, the extreme of the paper's n-way dissemination.
+//
+// Cost, p ranks: depth 1, p - 1 messages a rank.
+static Schedule direct(const Request& request) {
+    Schedule schedule;
+    for (int distance = 1; distance < request.size; ++distance) {
+        schedule.send((request.rank + distance) % request.size, signal);
+        schedule.receive(rank_behind(request, distance), signal);
+    }
+    return schedule;
+}
+
+Algorithm direct() {
+    return {.name = "direct",
+            .summary = "every rank signals to every other at once",
+            .source = "Hoefler, Mehlan, Mietke and Rehm 2006, 'Fast Barrier Synchronization for InfiniBand'",
+            .build = direct};
+}
+
+}  // namespace barrier
+
 namespace broadcast {
 
 // The linear broadcast of every early MPI library, and the inner part of MagPIe's between sites.
@@ -310,36 +333,25 @@ Algorithm pairwise() {
 
 }  // namespace reduce_scatter_block
 
-namespace {
-
-Algorithm direct_prefix_row(Build* build) {
-    return {.name = "direct",
-            .summary = "every rank sends to all ranks after it",
-            .source = "all operands at once, as the collective is defined",
-            .build = build, .keeps_order = true, .from_first = true};
-}
+namespace scan {
 
 // Cost of both prefix sums, p ranks, n bytes: one trip; up to p - 1 messages and (p - 1) n bytes leave and enter a
 // rank. For short messages.
-Partial sent_to_all_after(Dataflow& flow, const Request& request) {
-    Partial partial = whole_message(flow, request, true);
-    for (int peer = request.rank + 1; peer < request.size; ++peer) partial.send(peer);
-    return partial;
-}
-
-}  // namespace
-
-namespace scan {
-
 static Schedule direct(const Request& request) {
     Dataflow flow;
-    Partial partial = sent_to_all_after(flow, request);
+    Partial partial = whole_message(flow, request, true);
+    for (int peer = request.rank + 1; peer < request.size; ++peer) partial.send(peer);
     partial.combine(ranks_from(0, request.rank), {});
     partial.settle();
     return std::move(flow).take();
 }
 
-Algorithm direct() { return direct_prefix_row(direct); }
+Algorithm direct() {
+    return {.name = "direct",
+            .summary = "every rank sends to all ranks after it",
+            .source = "all operands at once, as the collective is defined",
+            .build = direct, .keeps_order = true, .from_first = true};
+}
 
 }  // namespace scan
 
@@ -347,11 +359,18 @@ namespace exscan {
 
 static Schedule direct(const Request& request) {
     Dataflow flow;
-    sent_to_all_after(flow, request).replace(ranks_from(0, request.rank));
+    Partial partial = whole_message(flow, request, true);
+    for (int peer = request.rank + 1; peer < request.size; ++peer) partial.send(peer);
+    partial.replace(ranks_from(0, request.rank));
     return std::move(flow).take();
 }
 
-Algorithm direct() { return direct_prefix_row(direct); }
+Algorithm direct() {
+    return {.name = "direct",
+            .summary = "every rank sends to all ranks after it",
+            .source = "all operands at once, as the collective is defined",
+            .build = direct, .keeps_order = true, .from_first = true};
+}
 
 }  // namespace exscan
 

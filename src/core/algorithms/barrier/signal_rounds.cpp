@@ -66,22 +66,6 @@ Algorithm dissemination() {
             .build = dissemination, .radices = {2, 4, 8}};
 }
 
-// A dissemination of one round, the extreme of the paper's n-way dissemination.
-//
-// Cost, p ranks: depth 1, p - 1 messages a rank.
-static Schedule direct(const Request& request) {
-    Request to_all = request;
-    to_all.parameters.radix = std::max(request.size, 2);
-    return dissemination(to_all);
-}
-
-Algorithm direct() {
-    return {.name = "direct",
-            .summary = "every rank signals to every other at once",
-            .source = "Hoefler, Mehlan, Mietke and Rehm 2006, 'Fast Barrier Synchronization for InfiniBand'",
-            .build = direct};
-}
-
 // In a round each of a host's ranks signals to a host at a distance of its own, and then they tell each other,
 // inside the host, whom they heard of. So one round over the network reaches as many hosts as a host has ranks,
 // where in one of `dissemination` a rank sends all these signals itself. As allgather/locality_bruck, of blocks
