@@ -186,7 +186,7 @@ bool is_locked(int file) {
 
 bool is_whole(const SegmentHead& head, std::size_t size_bytes) {
     return head.magic == SegmentHead::right_magic && head.layout == SegmentHead::right_layout &&
-           head.host_count > 0 && head.host_count <= HostSet::most_hosts &&
+           head.host_count > 0 && head.host_count <= most_numbered_hosts &&
            Layout(head.host_count).size_bytes == size_bytes;
 }
 

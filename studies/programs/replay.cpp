@@ -181,13 +181,13 @@ Ended run_round(const maintenance::Round& round, simulate::Graph links) {
         nodes.emplace_back(host, links.neighbours(host), its);
     }
     simulate::TimedRun<World> run(World(std::move(nodes), links.links()), [](int, int) { return 1.0; });
-    for (const int host : round.hosts.hosts()) run.schedule(0, {World::Choice::Kind::wake, -1, host});
+    for (const int host : round.hosts.numbers()) run.schedule(0, {World::Choice::Kind::wake, -1, host});
     Ended ended;
     while (const auto step = run.step()) {
         ended.messages += step->choice.kind == World::Choice::Kind::deliver ? 1 : 0;
     }
     ended.tree = run.world().machine(round.root).tree();
-    for (const int host : round.hosts.hosts()) {
+    for (const int host : round.hosts.numbers()) {
         const simulate::RoundNode& node = run.world().machine(host);
         if (!node.finished()) broken_invariant("hosts that know the round's end", 0, 1);
         if (node.tree() != ended.tree) {
@@ -204,7 +204,7 @@ maintenance::Round MaintainedTree::next_round(const Network& announced, const Ho
     maintenance::Round round;
     round.number = rounds_ + 1;
     round.hosts = hosts;
-    round.root = round.hosts.hosts().front();
+    round.root = round.hosts.numbers().front();
     if (round.hosts != hosts_) return round;
     round.tree = tree_;
     for (int low = 0; low < announced.host_count(); ++low) {

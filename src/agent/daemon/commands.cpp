@@ -47,7 +47,7 @@ HostFile read_host_file(std::istream& input, const std::string& name) {
         hosts.push_back(std::move(host));
     });
     if (hosts.size() < 2) throw UsageError(name + ": fewer than two hosts");
-    if (hosts.size() > HostSet::most_hosts) throw UsageError(name + ": too many hosts");
+    if (hosts.size() > most_numbered_hosts) throw UsageError(name + ": too many hosts");
     return {std::move(hosts)};
 }
 

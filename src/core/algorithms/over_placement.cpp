@@ -21,10 +21,10 @@ Tree tree_over_ranks(const Tree& hosts, const Placement& placement, int root) {
     Tree tree;
     tree.root = root;
     tree.parent.assign(ranks, -1);
-    std::vector<std::vector<int>> children(ranks);
+    tree.children.resize(ranks);
     const auto hang = [&](int child, int parent) {
         tree.parent[static_cast<std::size_t>(child)] = parent;
-        children[static_cast<std::size_t>(parent)].push_back(child);
+        tree.children[static_cast<std::size_t>(parent)].push_back(child);
     };
     for (int host = 0; host < placement.host_count(); ++host) {
         const int leader = placement.leader(host, root);
@@ -37,7 +37,6 @@ Tree tree_over_ranks(const Tree& hosts, const Placement& placement, int root) {
             hang(placement.beside(leader, distance), placement.beside(leader, parent));
         }
     }
-    tree.children = children;
     for (const Tree& share : hosts.shares) tree.shares.push_back(tree_over_ranks(share, placement, root));
     if (!hosts.site_of.empty()) {
         for (std::size_t rank = 0; rank < ranks; ++rank)

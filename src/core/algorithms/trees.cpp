@@ -62,17 +62,13 @@ const Tree& given_tree_from_root(const Request& request) {
 
 TreePlace place_in(const Tree& tree, int of_rank) {
     const auto rank = static_cast<std::size_t>(of_rank);
-    const auto children = tree.children[rank];
-    return {tree.parent[rank], {children.begin(), children.end()}};
+    return {tree.parent[rank], tree.children[rank]};
 }
 
 std::vector<int> neighbours_in(const Tree& tree, int rank) {
     const auto index = static_cast<std::size_t>(rank);
-    const auto children = tree.children[index];
-    std::vector<int> neighbours;
-    neighbours.reserve(children.size() + 1);
-    if (tree.parent[index] >= 0) neighbours.push_back(tree.parent[index]);
-    neighbours.insert(neighbours.end(), children.begin(), children.end());
+    std::vector<int> neighbours = tree.children[index];
+    if (tree.parent[index] >= 0) neighbours.insert(neighbours.begin(), tree.parent[index]);
     return neighbours;
 }
 

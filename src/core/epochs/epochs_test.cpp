@@ -324,7 +324,7 @@ Announcement with_everything() {
     Tree tree;
     tree.root = 2;
     tree.parent = {2, 2, -1};
-    tree.children = std::vector<std::vector<int>>{{}, {}, {1, 0}};
+    tree.children = {{}, {}, {1, 0}};
     made.rulings[0].candidate =
         *parse_candidate(Collective::broadcast, "tree:kind=mst,segment_bytes=4096").candidate;
     made.rulings[0].tree = tree;

@@ -5,22 +5,12 @@
 #include <cmath>
 #include <numeric>
 #include <span>
+#include <vector>
 
 #include "core/text/invariant.h"
 
 namespace mutirao {
 namespace {
-
-using Buffer = std::array<double, Series::most_kept>;
-
-std::span<double> copied(const Series& series, int first_age, int window, Buffer& buffer) {
-    const int count = std::min(window, series.kept() - first_age);
-    if (count < 1) broken_invariant("measurements in a window", count, 1);
-    for (int i = 0; i < count; ++i) {
-        buffer[static_cast<std::size_t>(i)] = series.at(first_age + i);
-    }
-    return std::span(buffer).first(static_cast<std::size_t>(count));
-}
 
 double mean_of(std::span<const double> values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -28,14 +18,17 @@ double mean_of(std::span<const double> values) {
 
 }  // namespace
 
-double Series::mean(int first_age, int window) const {
-    Buffer buffer;
-    return mean_of(copied(*this, first_age, window, buffer));
+std::span<const double> Series::recent(int first_age, int window) const {
+    const int count = std::min(window, kept() - first_age);
+    if (count < 1) broken_invariant("measurements in a window", count, 1);
+    return std::span(values_).subspan(static_cast<std::size_t>(first_age), static_cast<std::size_t>(count));
 }
 
+double Series::mean(int first_age, int window) const { return mean_of(recent(first_age, window)); }
+
 double Series::median(int first_age, int window) const {
-    Buffer buffer;
-    const std::span<double> values = copied(*this, first_age, window, buffer);
+    const std::span<const double> window_values = recent(first_age, window);
+    std::vector<double> values(window_values.begin(), window_values.end());
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());
     if (values.size() % 2 == 1) return *middle;
@@ -43,11 +36,11 @@ double Series::median(int first_age, int window) const {
 }
 
 double Series::trimmed_mean(int first_age, int window) const {
-    Buffer buffer;
-    const std::span<double> values = copied(*this, first_age, window, buffer);
+    const std::span<const double> window_values = recent(first_age, window);
+    std::vector<double> values(window_values.begin(), window_values.end());
     std::sort(values.begin(), values.end());
     const std::size_t cut = values.size() / 4;
-    return mean_of(values.subspan(cut, values.size() - 2 * cut));
+    return mean_of(std::span(values).subspan(cut, values.size() - 2 * cut));
 }
 
 namespace {

@@ -19,7 +19,8 @@ class Series {
     static constexpr int most_kept = 32;
 
     void add(double value) {
-        values_[static_cast<std::size_t>(count_ % most_kept)] = value;
+        std::shift_right(values_.begin(), values_.end(), 1);
+        values_.front() = value;
         ++count_;
     }
 
@@ -28,10 +29,7 @@ class Series {
     /// Measurements that can be looked at.
     int kept() const { return static_cast<int>(std::min<std::uint64_t>(count_, most_kept)); }
     /// age 0: the newest; must be below kept().
-    double at(int age) const {
-        const std::uint64_t number = count_ - 1 - static_cast<std::uint64_t>(age);
-        return values_[static_cast<std::size_t>(number % most_kept)];
-    }
+    double at(int age) const { return values_[static_cast<std::size_t>(age)]; }
 
     /// Of the measurements of age first_age on, `window` of them or as many as are kept; there
     /// must be one at least.
@@ -43,12 +41,13 @@ class Series {
     bool operator==(const Series&) const = default;
 
   private:
-    std::array<double, most_kept> values_{};
+    std::span<const double> recent(int first_age, int window) const;
+
+    std::array<double, most_kept> values_{};  ///< the newest first
     std::uint64_t count_ = 0;
 };
 
-// Ways to foretell the next measurement from those so far, after the Network Weather Service
-// (Wolski 1998, doi:10.1023/A:1019025230054). None is best for all links, so all run and a Bank
+// Ways to foretell the next measurement from those so far. None is best for all links, so all run and a Bank
 // lets the one with the lowest error speak.
 
 /// What a forecaster carries from one measurement to the next beside the series.
@@ -79,7 +78,7 @@ struct Forecast {
 };
 
 /// Foretells the next measurement of one quantity: every forecaster runs, and the one that was
-/// nearest so far speaks (Wolski 1998, doi:10.1023/A:1019025230054).
+/// nearest so far speaks.
 ///
 /// The mean absolute error decides who speaks; the mean squared error is kept beside it and shown.
 /// A link's measurements have rare, wild outliers, and squared they would choose alone. Errors

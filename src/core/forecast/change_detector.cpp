@@ -9,6 +9,13 @@
 namespace mutirao {
 namespace {
 
+/// A change is at least so much, however steady the link, and more than so many root mean square errors of the forecast.
+constexpr double least_change_us = 100, least_change_percent = 5, least_errors = 3;
+/// Measurements in a row, on the same side of the band, that make a change.
+constexpr int confirmations = 2;
+/// A reply is overdue after the forecast and so many of its errors, or the shares below if larger.
+constexpr double late_errors = 6, late_percent = 25, late_floor_us = 20'000;
+
 /// Each announcement adds 1 to the damping, which halves in some 16 measurements.
 constexpr double most_damping = 4;
 constexpr double damping_kept = 0.957;
@@ -36,8 +43,8 @@ ChangeDetector::ChangeDetector(ChangeRule rule, std::optional<double> announced)
     if (announced && !std::isfinite(*announced)) basis_ = Basis::silence;
 }
 
-double ChangeDetector::noise_of(double level_us) const {
-    return std::max(rule_.least_change_us, rule_.least_change_percent / 100 * level_us);
+double ChangeDetector::noise_of(double level_us) {
+    return std::max(least_change_us, least_change_percent / 100 * level_us);
 }
 
 double ChangeDetector::error_us() const {
@@ -51,12 +58,12 @@ double ChangeDetector::error_us() const {
 double ChangeDetector::band_us() const {
     const double announced_us = announced_us_.value_or(0);
     if (rule_.threshold_percent) return *rule_.threshold_percent / 100 * announced_us;
-    return std::max(noise_of(announced_us), rule_.errors * error_us()) * (1 + damping_);
+    return std::max(noise_of(announced_us), least_errors * error_us()) * (1 + damping_);
 }
 
 bool ChangeDetector::large(double value_us) const {
     const auto [less, more] = std::minmax(value_us, *announced_us_);
-    return more >= rule_.large_factor * less && more - less >= rule_.large_change_us;
+    return more >= ChangeRule::large_factor * less && more - less >= ChangeRule::large_change_us;
 }
 
 double ChangeDetector::announce(double value_us) {
@@ -129,7 +136,7 @@ std::optional<double> ChangeDetector::outside(double value_us) {
     const bool is_large = large(value_us);
     const bool believed = is_large && doubting_ == 0;
     if (is_large && !believed) doubting_ = doubtful_measurements;
-    if (std::abs(outside_) < (believed ? 1 : rule_.confirmations)) return std::nullopt;
+    if (std::abs(outside_) < (believed ? 1 : confirmations)) return std::nullopt;
     if (believed && on_trial_ > 0) doubting_ = doubtful_measurements;
     if (believed) on_trial_ = taken_back_within + 1;
     // Errors grow with the level.
@@ -153,8 +160,7 @@ double ChangeDetector::late_after_us() const {
     if (basis_ == Basis::silence) return *announced_us_;
     const auto forecast = bank_.forecast();
     const double level_us = std::max(*announced_us_, forecast ? forecast->value : 0);
-    return level_us + std::max({rule_.late_errors * error_us(),
-                                rule_.late_percent / 100 * level_us, rule_.late_floor_us});
+    return level_us + std::max({late_errors * error_us(), late_percent / 100 * level_us, late_floor_us});
 }
 
 std::optional<double> ChangeDetector::overdue(double waited_us) {

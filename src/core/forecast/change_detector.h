@@ -17,25 +17,12 @@
 namespace mutirao {
 
 struct ChangeRule {
-    /// Nothing: judged by forecast error. Otherwise percent of the announced value.
-    std::optional<double> threshold_percent;
-
-    /// A change is at least so much, however steady the link.
-    double least_change_us = 100;
-    double least_change_percent = 5;
-    /// And more than so many root mean square errors of the forecast.
-    double errors = 3;
-    /// Measurements in a row, on the same side of the band, that make a change.
-    int confirmations = 2;
     /// A change by such a factor, and by at least so much, is believed at once; unless the link has
     /// just shown that its large steps are single outliers.
-    double large_factor = 3;
-    double large_change_us = 10'000;
-    /// A reply is overdue after the forecast and so many of its errors, or the shares below if
-    /// larger.
-    double late_errors = 6;
-    double late_percent = 25;
-    double late_floor_us = 20'000;
+    static constexpr double large_factor = 3, large_change_us = 10'000;
+
+    /// Nothing: judged by forecast error. Otherwise percent of the announced value.
+    std::optional<double> threshold_percent;
 
     bool operator==(const ChangeRule&) const = default;
 };
@@ -76,8 +63,8 @@ class ChangeDetector {
     const Bank& bank() const { return bank_; }
     /// By how much a measurement may differ from the announced value without being a change.
     double band_us() const;
-    /// What is never a change at that level, however steady the link (ChangeRule::least_change_*).
-    double noise_of(double level_us) const;
+    /// What is never a change at that level, however steady the link.
+    static double noise_of(double level_us);
 
     bool operator==(const ChangeDetector&) const = default;
 

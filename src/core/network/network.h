@@ -2,14 +2,11 @@
 // predictor, the tree builders and the selection work on. Measured, read from a file or made up.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -75,7 +72,7 @@ struct Transport {
 };
 
 /// A directed matrix of links over hosts 0 .. host_count-1. Links of a host to itself cost nothing.
-/// Of a thousand hosts it takes 8 MB, and 2 more where bandwidths are limited: many links have the same.
+/// Of a thousand hosts it takes 8 MB, and as much again where bandwidths are limited.
 class Network {
   public:
     Network() : Network(0) {}
@@ -93,18 +90,16 @@ class Network {
 
     Link link(int from, int to) const {
         Link link{.latency_us = latency_us_[index(from, to)]};
-        if (!bandwidth_of_.empty()) {
-            link.bandwidth_bytes_per_us = bandwidths_bytes_per_us_[bandwidth_of_[index(from, to)]];
-        }
+        if (!bandwidth_bytes_per_us_.empty()) link.bandwidth_bytes_per_us = bandwidth_bytes_per_us_[index(from, to)];
         return link;
     }
     void set_link(int from, int to, Link link) {
         latency_us_[index(from, to)] = link.latency_us;
-        if (bandwidth_of_.empty()) {
+        if (bandwidth_bytes_per_us_.empty()) {
             if (std::isinf(link.bandwidth_bytes_per_us)) return;
-            bandwidth_of_.assign(latency_us_.size(), 0);
+            bandwidth_bytes_per_us_.assign(latency_us_.size(), std::numeric_limits<double>::infinity());
         }
-        bandwidth_of_[index(from, to)] = number_of(link.bandwidth_bytes_per_us);
+        bandwidth_bytes_per_us_[index(from, to)] = link.bandwidth_bytes_per_us;
     }
     void set_both(int a, int b, Link link) {
         set_link(a, b, link);
@@ -133,9 +128,7 @@ class Network {
     Uplinks uplinks;
 
     bool operator==(const Network& other) const {
-        if (host_count_ != other.host_count_ || transport != other.transport) return false;
-        if (uplinks != other.uplinks) return false;
-        if (latency_us_ != other.latency_us_ || hosts_ != other.hosts_) return false;
+        if (transport != other.transport || uplinks != other.uplinks || hosts_ != other.hosts_) return false;
         for (int from = 0; from < host_count_; ++from) {
             for (int to = 0; to < host_count_; ++to) {
                 if (link(from, to) != other.link(from, to)) return false;
@@ -145,16 +138,6 @@ class Network {
     }
 
   private:
-    /// Of a bandwidth. Beyond as many as can be told apart, all others are the last.
-    std::uint16_t number_of(double bandwidth_bytes_per_us) {
-        constexpr std::size_t most = std::numeric_limits<std::uint16_t>::max();
-        const std::size_t next = std::min(bandwidths_bytes_per_us_.size(), most - 1);
-        const auto [entry, fresh] = number_of_.try_emplace(bandwidth_bytes_per_us,
-                                                           static_cast<std::uint16_t>(next));
-        if (fresh && bandwidths_bytes_per_us_.size() < most)
-            bandwidths_bytes_per_us_.push_back(bandwidth_bytes_per_us);
-        return entry->second;
-    }
     std::size_t index(int from, int to) const {
         return static_cast<std::size_t>(from) * static_cast<std::size_t>(host_count_) +
                static_cast<std::size_t>(to);
@@ -162,9 +145,7 @@ class Network {
 
     int host_count_;
     std::vector<double> latency_us_;
-    std::vector<std::uint16_t> bandwidth_of_;  ///< by link; empty: none is limited
-    std::vector<double> bandwidths_bytes_per_us_{std::numeric_limits<double>::infinity()};
-    std::unordered_map<double, std::uint16_t> number_of_{{bandwidths_bytes_per_us_.front(), 0}};
+    std::vector<double> bandwidth_bytes_per_us_;  ///< empty: none is limited
     std::vector<HostCosts> hosts_;
 };
 

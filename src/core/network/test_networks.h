@@ -131,11 +131,6 @@ inline EdgeList random_spanning_edges(std::mt19937& random, int host_count) {
     return edges;
 }
 
-inline std::vector<int> children_of(const Tree& tree, std::size_t host) {
-    const auto children = tree.children[host];
-    return {children.begin(), children.end()};
-}
-
 /// Children and parents agree, and every host hangs from the root.
 inline bool is_tree(const Tree& tree, int root, int host_count) {
     if (tree.root != root || tree.size() != host_count) return false;

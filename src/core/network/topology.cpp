@@ -60,8 +60,8 @@ std::optional<Tree> make_tree(const Topology& topology, TreeKind kind, int root,
 
 std::optional<double> latency_bound_us(const Network& network, int root) {
     const auto through_us = [&](int from, int to, double has_us) { return has_us + network.link(from, to).latency_us; };
-    const auto grown = grow(network.host_count(), root, through_us, through_us);
-    return grown ? std::optional(std::ranges::max(grown->has_us)) : std::nullopt;
+    const Growth grown = grow(network.host_count(), root, through_us, through_us);
+    return grown.reaches_all() ? std::optional(std::ranges::max(grown.has_us)) : std::nullopt;
 }
 
 Network::Uplinks uplinks_of(const Network& network, const std::vector<int>& site_of) {

@@ -10,15 +10,13 @@
 namespace mutirao {
 namespace {
 
-using test::children_of;
-
 TEST(TwoLevelTree, OfTheSixSitesFromRootTwelve) {
     const Tree tree = two_level_tree(test::labels_of_six_sites(), 12);
     EXPECT_TRUE(test::is_tree(tree, 12, 24));
-    EXPECT_EQ(children_of(tree, 12), (std::vector<int>{0, 4, 8, 16, 20, 14, 13}));
-    EXPECT_EQ(children_of(tree, 14), (std::vector<int>{15}));
-    EXPECT_EQ(children_of(tree, 8), (std::vector<int>{10, 9}));
-    EXPECT_EQ(children_of(tree, 10), (std::vector<int>{11}));
+    EXPECT_EQ(tree.children[12], (std::vector<int>{0, 4, 8, 16, 20, 14, 13}));
+    EXPECT_EQ(tree.children[14], (std::vector<int>{15}));
+    EXPECT_EQ(tree.children[8], (std::vector<int>{10, 9}));
+    EXPECT_EQ(tree.children[10], (std::vector<int>{11}));
     EXPECT_TRUE(tree.children[15].empty());
 }
 

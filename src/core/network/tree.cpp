@@ -54,27 +54,12 @@ std::optional<TreeKind> tree_kind_from(std::string_view name) {
     return std::nullopt;
 }
 
-ChildLists::ChildLists(const std::vector<std::vector<int>>& lists) {
-    first_.reserve(lists.size() + 1);
-    first_.push_back(0);
-    for (const std::vector<int>& list : lists) {
-        all_.insert(all_.end(), list.begin(), list.end());
-        first_.push_back(static_cast<int>(all_.size()));
-    }
-    all_.shrink_to_fit();
-}
-
-ChildLists ChildLists::from_parents(const std::vector<int>& parent) {
-    std::vector<std::vector<int>> lists(parent.size());
+Tree tree_from_parents(std::vector<int> parent, int root) {
+    std::vector<std::vector<int>> children(parent.size());
     for (std::size_t host = 0; host < parent.size(); ++host) {
         const int above = parent[host];
-        if (above >= 0) lists[static_cast<std::size_t>(above)].push_back(static_cast<int>(host));
+        if (above >= 0) children[static_cast<std::size_t>(above)].push_back(static_cast<int>(host));
     }
-    return lists;
-}
-
-Tree tree_from_parents(std::vector<int> parent, int root) {
-    ChildLists children = ChildLists::from_parents(parent);
     return {root, std::move(parent), std::move(children), {}};
 }
 
@@ -82,7 +67,7 @@ std::vector<int> from_root_down(const Tree& tree) {
     std::vector<int> order{tree.root};
     order.reserve(tree.parent.size());
     for (std::size_t next = 0; next < order.size(); ++next) {
-        const auto children = tree.children[static_cast<std::size_t>(order[next])];
+        const std::vector<int>& children = tree.children[static_cast<std::size_t>(order[next])];
         order.insert(order.end(), children.begin(), children.end());
     }
     return order;
@@ -102,7 +87,13 @@ std::vector<double> arrivals_us(const Tree& tree, const Network& network,
     return times_us;
 }
 
-double serve_longest_first(Tree& tree, const ServingCosts& costs) {
+namespace {
+
+/// Every parent serves first the child below which the longest path lies, ties by host number.
+/// Since a host is busy equally long for each child, no other order completes earlier (Jackson's
+/// rule for one machine with delivery times, 1955). `delivery_us(parent, child)`: from the start of a send until the
+/// child has the message; `busy_us(parent)`: until the next can start.
+void serve_longest_first(Tree& tree, const auto& delivery_us, const auto& busy_us) {
     struct Served {
         double rest_us;  // from the start of the send until all below the child have the message
         int child;
@@ -110,10 +101,10 @@ double serve_longest_first(Tree& tree, const ServingCosts& costs) {
     std::vector<double> below_us(tree.parent.size(), 0.0);
     const std::vector<int> order = from_root_down(tree);
     for (auto host = order.rbegin(); host != order.rend(); ++host) {
-        const std::span<int> children = tree.children[static_cast<std::size_t>(*host)];
+        std::vector<int>& children = tree.children[static_cast<std::size_t>(*host)];
         std::vector<Served> served;
         for (const int child : children) {
-            served.push_back({costs.delivery_us(*host, child) +
+            served.push_back({delivery_us(*host, child) +
                                   below_us[static_cast<std::size_t>(child)],
                               child});
         }
@@ -125,11 +116,14 @@ double serve_longest_first(Tree& tree, const ServingCosts& costs) {
         for (std::size_t i = 0; i < served.size(); ++i) {
             children[i] = served[i].child;
             complete_us = std::max(complete_us, start_us + served[i].rest_us);
-            start_us += costs.busy_us(*host);
+            start_us += busy_us(*host);
         }
     }
-    return below_us[static_cast<std::size_t>(tree.root)];
 }
+
+double never_busy_us(int) { return 0; }
+
+}  // namespace
 
 std::optional<Tree> hang_from(const EdgeList& edges, int root, const Network& network) {
     const int host_count = network.host_count();
@@ -151,8 +145,7 @@ std::optional<Tree> hang_from(const EdgeList& edges, int root, const Network& ne
     if (static_cast<int>(reached.size()) != host_count) return std::nullopt;
 
     Tree tree = tree_from_parents(std::move(parent), root);
-    serve_longest_first(tree, {[&](int from, int to) { return network.link(from, to).latency_us; },
-                               [](int) { return 0.0; }});
+    serve_longest_first(tree, [&](int from, int to) { return network.link(from, to).latency_us; }, never_busy_us);
     return tree;
 }
 
@@ -173,10 +166,10 @@ std::optional<Tree> shortest_path_tree(const Network& network, int root, std::si
     const auto through_us = [&](int from, int to, double has_us) {
         return has_us + handicap(from, to) * weight_us(from, to);
     };
-    std::optional<Growth> grown = grow(network.host_count(), root, through_us, through_us);
-    if (!grown) return std::nullopt;
-    Tree tree = tree_from_parents(std::move(grown->parent), root);
-    serve_longest_first(tree, {weight_us, [](int) { return 0.0; }});
+    Growth grown = grow(network.host_count(), root, through_us, through_us);
+    if (!grown.reaches_all()) return std::nullopt;
+    Tree tree = tree_from_parents(std::move(grown.parent), root);
+    serve_longest_first(tree, weight_us, never_busy_us);
     return tree;
 }
 
@@ -240,7 +233,7 @@ std::optional<Tree> greedy_tree(const Network& network, int root, std::size_t le
         reach(host, best_us);
     }
     Tree tree = tree_from_parents(std::move(parent), root);
-    serve_longest_first(tree, {delivery_us, busy_us});
+    serve_longest_first(tree, delivery_us, busy_us);
     return tree;
 }
 
@@ -255,11 +248,10 @@ Tree two_level_tree(const std::vector<int>& site_of, int root) {
     std::vector<int>& home = hosts_of.at(site_of[static_cast<std::size_t>(root)]);
     std::ranges::rotate(home, std::ranges::find(home, root));
 
-    Tree tree{root, std::vector<int>(site_of.size(), -1), {}};
-    std::vector<std::vector<int>> children(site_of.size());
+    Tree tree{root, std::vector<int>(site_of.size(), -1), std::vector<std::vector<int>>(site_of.size())};
     const auto hang = [&](int child, int parent) {
         tree.parent[static_cast<std::size_t>(child)] = parent;
-        children[static_cast<std::size_t>(parent)].push_back(child);
+        tree.children[static_cast<std::size_t>(parent)].push_back(child);
     };
     for (std::size_t host = 0; host < site_of.size(); ++host) {
         const int coordinator = hosts_of.at(site_of[host]).front();
@@ -271,43 +263,9 @@ Tree two_level_tree(const std::vector<int>& site_of, int root) {
                 hang(hosts[static_cast<std::size_t>(child)], hosts[i]);
         }
     }
-    tree.children = children;
     tree.site_of = site_of;
     return tree;
 }
-
-namespace {
-
-/// Disjoint sets of hosts, with path halving.
-class Components {
-  public:
-    explicit Components(int count) : parent_(static_cast<std::size_t>(count)) {
-        std::iota(parent_.begin(), parent_.end(), 0);
-    }
-
-    /// False if both were together already.
-    bool unite(int a, int b) {
-        const int first = find(a);
-        const int second = find(b);
-        at(first) = second;
-        return first != second;
-    }
-
-  private:
-    int& at(int host) { return parent_[static_cast<std::size_t>(host)]; }
-
-    int find(int host) {
-        while (at(host) != host) {
-            at(host) = at(at(host));
-            host = at(host);
-        }
-        return host;
-    }
-
-    std::vector<int> parent_;
-};
-
-}  // namespace
 
 Weight link_weight(const Network& network, int a, int b) {
     const double latency_us =
@@ -317,12 +275,16 @@ Weight link_weight(const Network& network, int a, int b) {
 
 std::vector<Weight> lightest_forest(int host_count, std::vector<Weight> links) {
     std::ranges::sort(links);
-    Components components(host_count);
+    std::vector<int> joined(static_cast<std::size_t>(host_count));  // hosts that are together have one label
+    std::iota(joined.begin(), joined.end(), 0);
     std::erase_if(links, [&](const Weight& link) {
         const auto [low, high] = std::minmax(link.low, link.high);
         if (low < 0) broken_invariant("edge's low end among hosts", low, host_count);
         if (high >= host_count) broken_invariant("edge's high end among hosts", high, host_count);
-        return !components.unite(low, high);
+        const int from = joined[static_cast<std::size_t>(low)], to = joined[static_cast<std::size_t>(high)];
+        if (from == to) return true;
+        std::ranges::replace(joined, from, to);
+        return false;
     });
     return links;
 }

@@ -4,11 +4,8 @@
 #pragma once
 
 #include <compare>
-#include <functional>
-#include <initializer_list>
 #include <limits>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -32,37 +29,10 @@ enum class TreeKind : unsigned char {
 std::string_view to_string(TreeKind kind);
 std::optional<TreeKind> tree_kind_from(std::string_view name);
 
-/// The children of each host, in one piece of memory: every ruling on every rank may hold a tree.
-class ChildLists {
-  public:
-    ChildLists() = default;
-    /// What a builder has collected, so not explicit.
-    ChildLists(const std::vector<std::vector<int>>& lists);
-    ChildLists(std::initializer_list<std::vector<int>> lists)
-        : ChildLists(std::vector<std::vector<int>>(lists)) {}
-    /// Of the hosts with a parent, brothers by their numbers; -1: none.
-    static ChildLists from_parents(const std::vector<int>& parent);
-
-    std::size_t size() const { return first_.empty() ? 0 : first_.size() - 1; }
-    std::span<const int> operator[](std::size_t host) const {
-        return std::span(all_).subspan(begin_of(host), begin_of(host + 1) - begin_of(host));
-    }
-    std::span<int> operator[](std::size_t host) {
-        return std::span(all_).subspan(begin_of(host), begin_of(host + 1) - begin_of(host));
-    }
-    bool operator==(const ChildLists&) const = default;
-
-  private:
-    std::size_t begin_of(std::size_t host) const { return static_cast<std::size_t>(first_[host]); }
-
-    std::vector<int> first_;  ///< where a host's children begin; one more at the end
-    std::vector<int> all_;
-};
-
 struct Tree {
     int root = 0;
     std::vector<int> parent;  ///< parent[root] == -1
-    ChildLists children;      ///< in the order in which a parent serves them
+    std::vector<std::vector<int>> children;  ///< of each host, in the order in which a parent serves them
     /// Of packed trees: one for each equal share of the message, brothers by their numbers; the first is
     /// also this one. Empty: all of the message goes over this one.
     std::vector<Tree> shares{};
@@ -113,21 +83,21 @@ inline constexpr std::size_t most_packed_places = 2048;
 /// site_of[h] is any label; the coordinator of a site is its lowest host (the root in its own).
 Tree two_level_tree(const std::vector<int>& site_of, int root);
 
-// In what order a parent serves its children, once for all kinds of trees.
-
 /// From `parent` for every host (-1: the root); children in ascending order.
 Tree tree_from_parents(std::vector<int> parent, int root);
 
-/// Hosts in the order in which they had the message, and from whom and when they had it.
+/// Hosts in the order in which they had the message, and from whom and when they had it; never: not reached.
 struct Growth {
     std::vector<int> order, parent;
     std::vector<double> has_us;
+
+    bool reaches_all() const { return order.size() == parent.size(); }
 };
 
 /// As Prim and Dijkstra grow a tree: the next host is always the one that is nearest to some host of it, ties by
 /// number. `nearness_us(from, to, has_us)`: where `from` has the message at has_us; infinite: never. `arrival_us`: when
-/// `to` then has it. Nothing if a host cannot be reached.
-std::optional<Growth> grow(int host_count, int root, const auto& nearness_us, const auto& arrival_us) {
+/// `to` then has it.
+Growth grow(int host_count, int root, const auto& nearness_us, const auto& arrival_us) {
     constexpr double never = std::numeric_limits<double>::infinity();
     const auto hosts = static_cast<std::size_t>(host_count);
     Growth tree{{}, std::vector<int>(hosts, -1), std::vector<double>(hosts, never)};
@@ -147,25 +117,12 @@ std::optional<Growth> grow(int host_count, int root, const auto& nearness_us, co
             }
             if (least_us[to] < (nearest ? least_us[*nearest] : never)) nearest = to;
         }
-        if (!nearest) return std::nullopt;
+        if (!nearest) return tree;
         const int from = tree.parent[*nearest];
         next = static_cast<int>(*nearest);
         has_us = arrival_us(from, next, tree.has_us[static_cast<std::size_t>(from)]);
     }
 }
-
-/// What passing the message on costs.
-struct ServingCosts {
-    /// From the start of a send until the child has the message.
-    std::function<double(int parent, int child)> delivery_us;
-    /// From the start of a host's send until it can start the next.
-    std::function<double(int parent)> busy_us;
-};
-
-/// Every parent serves first the child below which the longest path lies, ties by host number.
-/// Since a host is busy equally long for each child, no other order completes earlier (Jackson's
-/// rule for one machine with delivery times, 1955). Returns the completion time at the root.
-double serve_longest_first(Tree& tree, const ServingCosts& costs);
 
 // Kruskal's sequential minimum spanning tree: the oracle for the distributed ones, and what tools
 // use where the whole matrix is at hand.

@@ -2,10 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
-#include <vector>
-
-#include "core/schedule/printer.h"
 
 namespace mutirao {
 
@@ -49,81 +45,6 @@ void ByteUsers::use(const Use& use, StepId step, std::vector<StepId>& after) {
     Cells& all = cells_[static_cast<std::size_t>(use.region.buffer)];
     const auto second = all.begin() + (&used.front() - all.data()) + 1;
     all.erase(second, second + static_cast<std::ptrdiff_t>(used.size()) - 1);
-}
-
-// Since dependencies point backwards, "ordered" always means "the earlier step is an ancestor of
-// the later", and as long as no race was found the last writer of some bytes has every earlier user
-// of them as its ancestor, so looking that far back is enough.
-
-namespace {
-
-class RaceSearch {
-  public:
-    explicit RaceSearch(const Schedule& schedule)
-        : schedule_(schedule), visited_by_(schedule.size(), -1) {}
-
-    /// The earlier and the later step of a race; both -1 if there is none.
-    std::pair<StepId, StepId> run() {
-        for (StepId step = 0; step < static_cast<StepId>(schedule_.size()); ++step) {
-            const Step& content = schedule_.steps()[static_cast<std::size_t>(step)];
-            needed_.clear();
-            const Uses uses(content);
-            users_.use(uses.read, step, needed_);
-            users_.use(uses.written, step, needed_);
-            std::erase(needed_, step);
-            if (const StepId other = first_unordered(step, content); other >= 0)
-                return {other, step};
-        }
-        return {-1, -1};
-    }
-
-  private:
-    StepId first_unordered(StepId step, const Step& content) {
-        const Schedule::After direct = schedule_.dependencies(content);
-        std::erase_if(needed_, [&](StepId other) {
-            return std::find(direct.begin(), direct.end(), other) != direct.end();
-        });
-        if (needed_.empty()) return -1;
-        mark_ancestors(step, *std::min_element(needed_.begin(), needed_.end()));
-        const auto unordered = std::find_if(needed_.begin(), needed_.end(), [&](StepId other) {
-            return visited_by_[static_cast<std::size_t>(other)] != step;
-        });
-        return unordered == needed_.end() ? -1 : *unordered;
-    }
-
-    /// Marks the ancestors of `step` that are not before `oldest`.
-    void mark_ancestors(StepId step, StepId oldest) {
-        pending_.assign(1, step);
-        while (!pending_.empty()) {
-            const StepId at = pending_.back();
-            pending_.pop_back();
-            const Step& content = schedule_.steps()[static_cast<std::size_t>(at)];
-            for (const StepId before : schedule_.dependencies(content)) {
-                if (before < oldest || visited_by_[static_cast<std::size_t>(before)] == step)
-                    continue;
-                visited_by_[static_cast<std::size_t>(before)] = step;
-                pending_.push_back(before);
-            }
-        }
-    }
-
-    const Schedule& schedule_;
-    ByteUsers users_;
-    std::vector<StepId> needed_;
-    std::vector<StepId> visited_by_;  ///< per step: the last step whose ancestor it was found to be
-    std::vector<StepId> pending_;
-};
-
-}  // namespace
-
-std::string find_race(const Schedule& schedule, int rank) {
-    const auto [earlier, later] = RaceSearch(schedule).run();
-    if (later < 0) return {};
-    const auto words = [&](StepId id) {
-        return describe(rank, id, schedule.steps()[static_cast<std::size_t>(id)]);
-    };
-    return "race: " + words(earlier) + " and " + words(later) +
-           " use the same bytes, and no dependency orders them";
 }
 
 }  // namespace mutirao

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "core/schedule/schedule.h"
@@ -61,10 +60,5 @@ class ByteUsers {
     std::array<Cells, 3> cells_;  ///< by buffer
     std::vector<Reader> readers_;
 };
-
-/// The first two steps that overlap on bytes, at least one writing, and that no path of
-/// dependencies orders; empty if there are none. What messages happen to order does not count: an
-/// MPI library may read or write the memory of a send or receive from its start to its end.
-std::string find_race(const Schedule& schedule, int rank);
 
 }  // namespace mutirao

@@ -4,71 +4,138 @@
 #include "core/schedule/checker.h"
 
 #include <algorithm>
-#include <array>
+#include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 
 #include "core/schedule/byte_users.h"
 #include "core/schedule/printer.h"
 #include "core/schedule/step_graph.h"
-#include "core/schedule/symbolic_memory.h"
 #include "core/text/invariant.h"
+#include "core/text/number_set.h"
 
 namespace mutirao {
 namespace {
 
-struct Unaware {
-    int rank;       ///< may be done ...
-    int has_begun;  ///< ... before this one has begun
+/// How reduced bytes came about, each way stored once and named by a number. A set of ranks would show that all are in
+/// it; an expression also shows their order, which matters to operators that do not commute, and how they were
+/// associated, which matters to the bits of floating-point results.
+class Expressions {
+  public:
+    using Id = std::int32_t;  ///< below the number of ranks: that rank's own contribution
+
+    /// `commutes`: a op b and b op a are the same expression.
+    Expressions(int rank_count, bool commutes) : commutes_(commutes) {
+        for (int rank = 0; rank < rank_count; ++rank) nodes_.push_back({-1, -1, {rank}, rank, rank, true});
+    }
+
+    /// Of one rank or of several, combined from the left.
+    Id of(const std::vector<int>& ranks) {
+        Id result = ranks.at(0);
+        for (std::size_t i = 1; i < ranks.size(); ++i) result = combine(result, ranks[i]).value();
+        return result;
+    }
+    /// left op right; nothing if they have a rank in common.
+    std::optional<Id> combine(Id left, Id right) {
+        if (commutes_ && right < left) std::swap(left, right);
+        const auto [known, fresh] = combined_.try_emplace({left, right});
+        if (!fresh) return known->second;
+        const Node &a = node(left), &b = node(right);
+        NumberSet ranks = a.ranks;
+        ranks.unite(b.ranks);
+        if (ranks.count() != a.ranks.count() + b.ranks.count()) return std::nullopt;
+        nodes_.push_back({left, right, std::move(ranks), a.first, b.last, a.ascends && b.ascends && a.last < b.first});
+        return known->second = static_cast<Id>(nodes_.size() - 1);
+    }
+
+    bool same_ranks(Id one, Id other) const { return node(one).ranks == node(other).ranks; }
+    /// From left to right the ranks ascend.
+    bool is_in_order(Id expression) const { return node(expression).ascends; }
+    /// "{0,3,5}".
+    std::string ranks_of(Id expression) const {
+        std::string text;
+        for (const int rank : node(expression).ranks.numbers())
+            text += (text.empty() ? "{" : ",") + std::to_string(rank);
+        return text + '}';
+    }
+    /// "((0 op 1) op 2)".
+    std::string to_string(Id expression) const {
+        const Node& it = node(expression);
+        if (it.left < 0) return std::to_string(expression);
+        return '(' + to_string(it.left) + " op " + to_string(it.right) + ')';
+    }
+
+  private:
+    struct Node {
+        Id left, right;  ///< -1: one rank
+        NumberSet ranks;
+        int first, last;  ///< from the left
+        bool ascends;
+    };
+
+    const Node& node(Id id) const { return nodes_.at(static_cast<std::size_t>(id)); }
+
+    bool commutes_;
+    std::vector<Node> nodes_;
+    std::map<std::pair<Id, Id>, std::optional<Id>> combined_;
 };
 
-/// What of the other ranks' beginnings lies before the end of each rank's part, for collectives that
-/// synchronise: by dependencies and messages only, since a send may be complete before it is received.
-class Causality {
+/// Bytes [begin, end) of a buffer. Byte p holds byte p + shift_bytes (modulo 2^64) of the initial
+/// data of every rank in `expression`, combined as it says.
+struct Stretch {
+    std::size_t begin_bytes = 0;
+    std::size_t end_bytes = 0;
+    Expressions::Id expression = 0;
+    std::size_t shift_bytes = 0;
+
+    bool operator==(const Stretch&) const = default;
+    Stretch within(std::size_t begin, std::size_t end) const {
+        return {std::max(begin_bytes, begin), std::min(end_bytes, end), expression, shift_bytes};
+    }
+};
+
+/// What the checker knows of a rank's buffer: not the bytes but how they came about, so the cost follows the number of
+/// segments and never that of bytes. Stretches lie in order, and neighbours that continue each other are one. Bytes
+/// outside them are undefined.
+class SymbolicMemory {
   public:
-    Causality(const std::vector<Schedule>& schedules, const StepGraph& graph)
-        : schedules_(schedules), graph_(graph), ranks_(schedules.size()) {
-        known_.assign(graph.node_count(), {});
-    }
-
-    /// The ranks whose beginning comes before the step's end. Recursion is as deep as the longest chain.
-    const std::vector<bool>& before(StepIndex index) {
-        std::vector<bool>& known = known_[index];
-        if (!known.empty()) return known;
-        const StepGraph::Node& node = graph_.nodes[index];
-        std::vector<bool> found(ranks_, false);
-        found[static_cast<std::size_t>(node.rank)] = true;
-        const StepIndex first = graph_.first[static_cast<std::size_t>(node.rank)];
-        for (const StepId id : schedules_[static_cast<std::size_t>(node.rank)].dependencies(*node.step))
-            add(found, before(first + static_cast<StepIndex>(id)));
-        if (node.step->kind == StepKind::receive) add(found, before(node.partner));
-        return known_[index] = std::move(found);
-    }
-
-    /// The first such pair; nothing if there is none. Only for schedules that end.
-    std::optional<Unaware> first_unaware() {
-        for (std::size_t rank = 0; rank < ranks_; ++rank) {
-            std::vector<bool> found(ranks_, false);
-            found[rank] = true;
-            for (StepIndex step = graph_.first[rank]; step < graph_.first[rank + 1]; ++step)
-                add(found, before(step));
-            const auto missing = std::find(found.begin(), found.end(), false);
-            if (missing != found.end())
-                return Unaware{static_cast<int>(rank), static_cast<int>(missing - found.begin())};
+    /// Appends the stretches inside [begin, end), cut to it, up to the first byte that is
+    /// undefined, and returns that byte if there is one.
+    std::optional<std::size_t> read(std::size_t begin, std::size_t end, std::vector<Stretch>& out) const {
+        auto next = std::ranges::upper_bound(stretches_, begin, {}, &Stretch::end_bytes);
+        for (std::size_t at = begin; at < end; at = out.back().end_bytes, ++next) {
+            if (next == stretches_.end() || next->begin_bytes > at) return at;
+            out.push_back(next->within(begin, end));
         }
         return std::nullopt;
     }
 
-  private:
-    static void add(std::vector<bool>& into, const std::vector<bool>& more) {
-        for (std::size_t rank = 0; rank < into.size(); ++rank)
-            if (more[rank]) into[rank] = true;
+    /// `stretches` must cover [begin, end) exactly and in order.
+    void write(std::size_t begin, std::size_t end, const std::vector<Stretch>& stretches) {
+        constexpr std::size_t last = std::numeric_limits<std::size_t>::max();
+        const std::vector<Stretch> before = std::exchange(stretches_, {});
+        for (const Stretch& each : before) append(each.within(0, begin));
+        for (const Stretch& each : stretches) append(each);
+        for (const Stretch& each : before) append(each.within(end, last));
     }
 
-    const std::vector<Schedule>& schedules_;
-    const StepGraph& graph_;
-    std::size_t ranks_;
-    std::vector<std::vector<bool>> known_;  ///< by step; empty: not asked yet
+  private:
+    void append(const Stretch& stretch) {
+        if (stretch.begin_bytes >= stretch.end_bytes) return;
+        const bool continues = !stretches_.empty() && stretches_.back().end_bytes == stretch.begin_bytes &&
+                               stretches_.back().expression == stretch.expression &&
+                               stretches_.back().shift_bytes == stretch.shift_bytes;
+        if (continues) stretches_.back().end_bytes = stretch.end_bytes;
+        else stretches_.push_back(stretch);
+    }
+
+    std::vector<Stretch> stretches_;
+};
+
+/// Thrown to the end of the check.
+struct Fault {
+    std::string reason;
 };
 
 constexpr std::size_t buffer_count = 3;
@@ -87,13 +154,21 @@ class Check {
           expressions_(static_cast<int>(schedules.size()), promise.commutes),
           memory_(schedules.size() * buffer_count) {}
 
-    /// The first fault, or nothing.
-    std::string run() {
-        for (const auto part : {&Check::check_pairs, &Check::check_lengths, &Check::check_local,
-                                &Check::fill_memory, &Check::walk, &Check::check_end,
-                                &Check::check_results, &Check::check_synchronization})
-            if (std::string fault = (this->*part)(); !fault.empty()) return fault;
-        return {};
+    /// Throws the first fault.
+    void run() {
+        for (StepIndex index = 0; index < graph_.node_count(); ++index) check_pair(index);
+        for (std::size_t rank = 0; rank < schedules_.size(); ++rank) {
+            check_writes(rank);
+            check_races(rank);
+            for (const Piece& piece : promise_.before[rank])
+                memory(static_cast<int>(rank), piece.region.buffer)
+                    .write(piece.region.offset_bytes, piece.region.end_bytes(), {stretch_of(piece)});
+        }
+        walk();
+        for (std::size_t rank = 0; rank < schedules_.size(); ++rank) {
+            for (const Piece& piece : promise_.after[rank]) check_piece(static_cast<int>(rank), piece);
+            if (promise_.synchronizes) check_synchronization(rank);
+        }
     }
 
   private:
@@ -108,95 +183,13 @@ class Check {
         return step.kind == StepKind::send || step.kind == StepKind::receive;
     }
 
+    Schedule::After dependencies(StepIndex index) const {
+        return schedules_[static_cast<std::size_t>(graph_.nodes[index].rank)].dependencies(*graph_.nodes[index].step);
+    }
+
     SymbolicMemory& memory(int rank, Buffer buffer) {
         return memory_[static_cast<std::size_t>(rank) * buffer_count +
                        static_cast<std::size_t>(buffer)];
-    }
-
-    std::string check_pairs() {
-        const int size = static_cast<int>(schedules_.size());
-        for (StepIndex index = 0; index < graph_.node_count(); ++index) {
-            const Node& node = graph_.nodes[index];
-            if (!is_message(*node.step)) continue;
-            if (node.step->peer >= size)
-                return "peer out of range: " + words(index) + ", but there are " +
-                       std::to_string(size) + " ranks";
-            if (node.step->peer == node.rank) return "message to itself: " + words(index);
-            if (node.partner == no_step)
-                return "unmatched " + std::string(to_string(node.step->kind)) + ": " +
-                       words(index) + " has no partner at rank " + std::to_string(node.step->peer);
-        }
-        return {};
-    }
-
-    std::string check_lengths() {
-        for (StepIndex index = 0; index < graph_.node_count(); ++index) {
-            const Node& node = graph_.nodes[index];
-            if (node.step->kind != StepKind::send) continue;
-            const Step& receive = *graph_.nodes[node.partner].step;
-            if (node.step->source.length_bytes != receive.target.length_bytes)
-                return "lengths differ: " + words(index) + " and " + words(node.partner);
-        }
-        return {};
-    }
-
-    /// What can be seen within one rank: writes where it must not, overlapping operands, races.
-    std::string check_local() {
-        for (std::size_t rank = 0; rank < schedules_.size(); ++rank) {
-            const auto own = output_pieces(rank);
-            for (StepIndex i = graph_.first[rank]; i < graph_.first[rank + 1]; ++i)
-                if (std::string fault = check_write(i, own); !fault.empty()) return fault;
-            if (std::string race = find_race(schedules_[rank], static_cast<int>(rank));
-                !race.empty())
-                return race;
-        }
-        return {};
-    }
-
-    /// The stretches of the output that the caller lends, joined and in order.
-    std::vector<std::pair<std::size_t, std::size_t>> output_pieces(std::size_t rank) const {
-        std::vector<std::pair<std::size_t, std::size_t>> all;
-        for (const auto* side : {&promise_.before[rank], &promise_.after[rank]})
-            for (const Piece& piece : *side)
-                if (piece.region.buffer == Buffer::output && piece.region.length_bytes > 0)
-                    all.emplace_back(piece.region.offset_bytes, piece.region.end_bytes());
-        std::sort(all.begin(), all.end());
-        std::vector<std::pair<std::size_t, std::size_t>> joined;
-        for (const auto& [begin, end] : all) {
-            if (joined.empty() || joined.back().second < begin)
-                joined.emplace_back(begin, end);
-            else
-                joined.back().second = std::max(joined.back().second, end);
-        }
-        return joined;
-    }
-
-    std::string check_write(StepIndex index,
-                            const std::vector<std::pair<std::size_t, std::size_t>>& own) const {
-        const Step& step = *graph_.nodes[index].step;
-        const Region& target = step.target;
-        if (step.kind == StepKind::send || target.length_bytes == 0) return {};
-        if (target.buffer == Buffer::input) return "write to the input: " + words(index);
-        if (target.buffer == Buffer::output &&
-            std::none_of(own.begin(), own.end(), [&](const auto& piece) {
-                return piece.first <= target.offset_bytes && target.end_bytes() <= piece.second;
-            }))
-            return "write outside the output that the collective promises: " + words(index);
-        const bool overlap = step.source.buffer == target.buffer &&
-                             step.source.offset_bytes < target.end_bytes() &&
-                             target.offset_bytes < step.source.end_bytes();
-        if (!is_message(step) && overlap)
-            return "source and target overlap: " + words(index);
-        return {};
-    }
-
-    std::string fill_memory() {
-        for (std::size_t rank = 0; rank < schedules_.size(); ++rank)
-            for (const Piece& piece : promise_.before[rank])
-                memory(static_cast<int>(rank), piece.region.buffer)
-                    .write(piece.region.offset_bytes, piece.region.end_bytes(),
-                           {stretch_of(piece)});
-        return {};
     }
 
     Stretch stretch_of(const Piece& piece) {
@@ -205,30 +198,101 @@ class Check {
                 piece.source_offset_bytes - piece.region.offset_bytes};
     }
 
+    // --- what can be seen before anything moves --------------------------------------------------
+
+    void check_pair(StepIndex index) const {
+        const Node& node = graph_.nodes[index];
+        const Step& step = *node.step;
+        if (!is_message(step)) return;
+        if (step.peer >= static_cast<int>(schedules_.size()))
+            throw Fault{"peer out of range: " + words(index) + ", but there are " + std::to_string(schedules_.size()) +
+                        " ranks"};
+        if (step.peer == node.rank) throw Fault{"message to itself: " + words(index)};
+        if (node.partner == no_step)
+            throw Fault{"unmatched " + std::string(to_string(step.kind)) + ": " + words(index) +
+                        " has no partner at rank " + std::to_string(step.peer)};
+        if (step.kind == StepKind::send &&
+            step.source.length_bytes != graph_.nodes[node.partner].step->target.length_bytes)
+            throw Fault{"lengths differ: " + words(index) + " and " + words(node.partner)};
+    }
+
+    /// Writes where a rank must not, and overlapping operands.
+    void check_writes(std::size_t rank) const {
+        SymbolicMemory lent;  // what of the output the caller lends
+        for (const auto* side : {&promise_.before[rank], &promise_.after[rank]}) {
+            for (const auto& [region, ranks, source_offset_bytes] : *side)
+                if (region.buffer == Buffer::output)
+                    lent.write(region.offset_bytes, region.end_bytes(), {{region.offset_bytes, region.end_bytes()}});
+        }
+        for (StepIndex index = graph_.first[rank]; index < graph_.first[rank + 1]; ++index) {
+            const Step& step = *graph_.nodes[index].step;
+            const Region& target = step.target;
+            if (step.kind == StepKind::send || target.length_bytes == 0) continue;
+            if (target.buffer == Buffer::input) throw Fault{"write to the input: " + words(index)};
+            std::vector<Stretch> written;
+            if (target.buffer == Buffer::output && lent.read(target.offset_bytes, target.end_bytes(), written))
+                throw Fault{"write outside the output that the collective promises: " + words(index)};
+            const bool overlap = step.source.buffer == target.buffer &&
+                                 step.source.offset_bytes < target.end_bytes() &&
+                                 target.offset_bytes < step.source.end_bytes();
+            if (!is_message(step) && overlap) throw Fault{"source and target overlap: " + words(index)};
+        }
+    }
+
+    /// Two steps that overlap on bytes, at least one writing, and that no path of dependencies orders. What messages
+    /// happen to order does not count: an MPI library may read or write the memory of a send or receive from its start
+    /// to its end. As long as no race was found the last writer of some bytes comes after every earlier user of them,
+    /// so looking that far back is enough.
+    void check_races(std::size_t rank) const {
+        ByteUsers users;
+        std::vector<NumberSet> before(schedules_[rank].size());  // what each step comes after
+        for (StepId step = 0; const Step& content : schedules_[rank].steps()) {
+            NumberSet& ordered = before[static_cast<std::size_t>(step)];
+            ordered.insert(step);
+            for (const StepId id : schedules_[rank].dependencies(content))
+                ordered.unite(before[static_cast<std::size_t>(id)]);
+            std::vector<StepId> conflicting;
+            const Uses uses(content);
+            users.use(uses.read, step, conflicting);
+            users.use(uses.written, step, conflicting);
+            for (const StepId other : conflicting) {
+                if (ordered.contains(other)) continue;
+                const StepIndex first = graph_.first[rank];
+                throw Fault{"race: " + words(first + static_cast<StepIndex>(other)) + " and " +
+                            words(first + static_cast<StepIndex>(step)) +
+                            " use the same bytes, and no dependency orders them"};
+            }
+            ++step;
+        }
+    }
+
     // --- the walk ------------------------------------------------------------------------------
 
-    std::string walk() {
+    void walk() {
         started_.assign(graph_.node_count(), false);
         complete_.assign(graph_.node_count(), false);
-        waits_.clear();
+        begun_before_.resize(graph_.node_count());
         for (const Node& node : graph_.nodes) waits_.push_back(node.waits);
         for (StepIndex index = 0; index < graph_.node_count(); ++index)
             if (waits_[index] == 0) ready_.push_back(index);
-        std::size_t complete_count = 0;
         while (!ready_.empty()) {
             const StepIndex index = ready_.back();
             ready_.pop_back();
             const Node& node = graph_.nodes[index];
             started_[index] = true;
             if (node.next_in_order != no_step) no_longer_waits(node.next_in_order);
-            const bool alone = node.partner == no_step;
-            if (!alone && !started_[node.partner]) continue;
-            if (std::string fault = move_data(index); !fault.empty()) return fault;
-            complete(index);
-            if (!alone) complete(node.partner);
-            complete_count += alone ? 1 : 2;
+            const bool receives = node.step->kind == StepKind::receive;
+            if (!is_message(*node.step)) {
+                move_data(index, index);
+                complete(index);
+            } else if (started_[node.partner]) {
+                const StepIndex send = receives ? node.partner : index, receive = receives ? index : node.partner;
+                move_data(send, receive);
+                complete(send);
+                complete(receive);
+            }
         }
-        return complete_count == graph_.node_count() ? std::string() : explain_deadlock();
+        if (std::ranges::find(complete_, false) != complete_.end()) throw Fault{explain_deadlock()};
     }
 
     void no_longer_waits(StepIndex index) {
@@ -237,187 +301,141 @@ class Check {
 
     void complete(StepIndex index) {
         complete_[index] = true;
+        if (promise_.synchronizes) hear_of_beginnings(index);
         for (const StepIndex dependent : graph_.dependents(index)) no_longer_waits(dependent);
     }
 
-    std::string move_data(StepIndex index) {
+    /// By dependencies and messages only, since a send may be complete before it is received.
+    void hear_of_beginnings(StepIndex index) {
         const Node& node = graph_.nodes[index];
-        const bool receives = node.step->kind == StepKind::receive;
-        const StepIndex from = receives ? node.partner : index;
-        const StepIndex to = receives || node.partner == no_step ? index : node.partner;
-        const Region& target = graph_.nodes[to].step->target;
-        if (std::string fault = read(from, graph_.nodes[from].step->source, moved_);
-            !fault.empty())
-            return fault;
-        const Region& source = graph_.nodes[from].step->source;
+        NumberSet& begun = begun_before_[index];
+        begun.insert(node.rank);
+        const StepIndex first = graph_.first[static_cast<std::size_t>(node.rank)];
+        for (const StepId id : dependencies(index)) begun.unite(begun_before_[first + static_cast<StepIndex>(id)]);
+        if (node.step->kind == StepKind::receive) begun.unite(begun_before_[node.partner]);
+    }
+
+    void move_data(StepIndex from, StepIndex to) {
+        const Region &source = graph_.nodes[from].step->source, &target = graph_.nodes[to].step->target;
+        std::vector<Stretch> moved = read(from, source);
         const std::size_t distance = target.offset_bytes - source.offset_bytes;
-        for (Stretch& stretch : moved_) {
+        for (Stretch& stretch : moved) {
             stretch.begin_bytes += distance;
             stretch.end_bytes += distance;
             stretch.shift_bytes -= distance;
         }
-        if (node.step->kind == StepKind::reduce)
-            if (std::string fault = combine(index); !fault.empty()) return fault;
-        memory(graph_.nodes[to].rank, target.buffer)
-            .write(target.offset_bytes, target.end_bytes(), moved_);
-        return {};
+        if (graph_.nodes[from].step->kind == StepKind::reduce) moved = combined(from, read(from, target), moved);
+        memory(graph_.nodes[to].rank, target.buffer).write(target.offset_bytes, target.end_bytes(), moved);
     }
 
-    std::string read(StepIndex index, const Region& region, std::vector<Stretch>& into) {
-        into.clear();
+    std::vector<Stretch> read(StepIndex index, const Region& region) {
+        std::vector<Stretch> found;
         const auto undefined = memory(graph_.nodes[index].rank, region.buffer)
-                                   .read(region.offset_bytes, region.end_bytes(), into);
-        if (!undefined) return {};
-        return "read of undefined bytes: " + words(index) + " at " +
-               std::string(to_string(region.buffer)) + " byte " + std::to_string(*undefined);
+                                   .read(region.offset_bytes, region.end_bytes(), found);
+        if (!undefined) return found;
+        throw Fault{"read of undefined bytes: " + words(index) + " at " + std::string(to_string(region.buffer)) +
+                    " byte " + std::to_string(*undefined)};
     }
 
-    /// moved_ = the target and moved_ combined, cut where either is.
-    std::string combine(StepIndex index) {
-        if (std::string fault = read(index, graph_.nodes[index].step->target, accumulated_);
-            !fault.empty())
-            return fault;
+    /// Cut where either is.
+    std::vector<Stretch> combined(StepIndex index, const std::vector<Stretch>& target,
+                                  const std::vector<Stretch>& source) {
         std::vector<Stretch> result;
-        for (auto left = accumulated_.begin(), right = moved_.begin();
-             left != accumulated_.end() && right != moved_.end();) {
+        for (auto left = target.begin(), right = source.begin(); left != target.end() && right != source.end();) {
             const std::size_t begin = std::max(left->begin_bytes, right->begin_bytes);
             const std::size_t end = std::min(left->end_bytes, right->end_bytes);
             if (left->shift_bytes != right->shift_bytes)
-                return "reduction of bytes that do not belong together: " + words(index) +
-                       " combines byte " + std::to_string(begin + left->shift_bytes) +
-                       " of some ranks with byte " + std::to_string(begin + right->shift_bytes) +
-                       " of others";
-            if (std::string cut = check_unit(index, begin + left->shift_bytes,
-                                             end + left->shift_bytes);
-                !cut.empty())
-                return cut;
-            const auto both = combine(index, left->expression, right->expression);
+                throw Fault{"reduction of bytes that do not belong together: " + words(index) + " combines byte " +
+                            std::to_string(begin + left->shift_bytes) + " of some ranks with byte " +
+                            std::to_string(begin + right->shift_bytes) + " of others"};
+            check_unit(index, begin + left->shift_bytes, end + left->shift_bytes);
+            const auto both = graph_.nodes[index].step->source_first
+                                  ? expressions_.combine(right->expression, left->expression)
+                                  : expressions_.combine(left->expression, right->expression);
             if (!both)
-                return "contribution counted twice: " + words(index) + " combines ranks " +
-                       ranks(left->expression) + " with ranks " + ranks(right->expression);
+                throw Fault{"contribution counted twice: " + words(index) + " combines ranks " +
+                            expressions_.ranks_of(left->expression) + " with ranks " +
+                            expressions_.ranks_of(right->expression)};
             result.push_back({begin, end, *both, left->shift_bytes});
             if (left->end_bytes == end) ++left;
             if (right->end_bytes == end) ++right;
         }
-        moved_ = std::move(result);
-        return {};
+        return result;
     }
 
-    std::optional<Expressions::Id> combine(StepIndex index, Expressions::Id target,
-                                           Expressions::Id source) {
-        return graph_.nodes[index].step->source_first ? expressions_.combine(source, target)
-                                                      : expressions_.combine(target, source);
-    }
-
-    std::string check_unit(StepIndex index, std::size_t begin, std::size_t end) const {
+    void check_unit(StepIndex index, std::size_t begin, std::size_t end) const {
         const std::size_t unit = promise_.unit_bytes;
-        if (begin % unit == 0 && end % unit == 0) return {};
-        return "element cut: " + words(index) + " combines bytes " + bytes(begin, end) +
-               " of elements of " + std::to_string(unit) + " bytes";
+        if (begin % unit == 0 && end % unit == 0) return;
+        throw Fault{"element cut: " + words(index) + " combines bytes " + bytes(begin, end) + " of elements of " +
+                    std::to_string(unit) + " bytes"};
     }
 
-    std::string ranks(Expressions::Id expression) const {
-        return expressions_.sets().to_string(expressions_.ranks(expression));
-    }
-
-    // --- explaining ----------------------------------------------------------------------------
-
-    /// What an incomplete step waits for; itself incomplete, so following it ends in a cycle.
-    StepIndex waits_for(StepIndex index) const {
-        if (started_[index]) return graph_.nodes[index].partner;
-        const auto own_first = graph_.first[static_cast<std::size_t>(graph_.nodes[index].rank)];
-        const Schedule& schedule = schedules_[static_cast<std::size_t>(graph_.nodes[index].rank)];
-        for (const StepId before : schedule.dependencies(*graph_.nodes[index].step))
-            if (!complete_[own_first + static_cast<StepIndex>(before)])
-                return own_first + static_cast<StepIndex>(before);
-        for (StepIndex before = own_first; before < index; ++before)
-            if (graph_.nodes[before].next_in_order == index) return before;
-        broken_invariant("a blocked step waits for nothing (step, rank)", graph_.id(index),
-                         graph_.nodes[index].rank);
-    }
-
+    /// Every other incomplete step comes after one of these, which were started and whose partners were not.
     std::string explain_deadlock() const {
-        std::vector<StepIndex> path;
-        auto at = static_cast<StepIndex>(
-            std::find(complete_.begin(), complete_.end(), false) - complete_.begin());
-        auto seen = path.end();
-        while ((seen = std::find(path.begin(), path.end(), at)) == path.end()) {
-            path.push_back(at);
-            at = waits_for(at);
+        std::string text = "deadlock under synchronous sends: these wait for partners that never start:";
+        std::size_t shown = 0;
+        for (StepIndex index = 0; index < graph_.node_count() && shown < longest_explanation; ++index) {
+            if (!started_[index] || complete_[index]) continue;
+            text += (shown++ == 0 ? " " : ", ") + words(index);
         }
-        path.erase(path.begin(), seen);
-        std::string text = "deadlock under synchronous sends: ";
-        const std::size_t shown = std::min(path.size(), longest_explanation);
-        for (std::size_t i = 0; i < shown; ++i) text += words(path[i]) + " waits for ";
-        if (shown < path.size())
-            text += std::to_string(path.size() - shown) + " more blocked steps, and these for ";
-        return text + "the first";
+        return text;
     }
 
-    std::string check_end() {
-        for (std::size_t rank = 0; rank < schedules_.size(); ++rank)
-            for (const Piece& piece : promise_.after[rank]) {
-                if (piece.region.length_bytes == 0) continue;
-                if (std::string fault = check_piece(static_cast<int>(rank), piece);
-                    !fault.empty())
-                    return fault;
-            }
-        return {};
-    }
+    // --- what every rank ended with ----------------------------------------------------------------
 
     std::string contents(const Stretch& stretch) const {
         return bytes(stretch.begin_bytes + stretch.shift_bytes,
                      stretch.end_bytes + stretch.shift_bytes) +
-               " of ranks " + ranks(stretch.expression);
+               " of ranks " + expressions_.ranks_of(stretch.expression);
     }
 
-    std::string check_piece(int rank, const Piece& piece) {
+    void check_piece(int rank, const Piece& piece) {
         const Stretch expected = stretch_of(piece);
-        const auto fault = [&](Stretch part, const std::string& found) {
-            part.expression = expected.expression;
-            part.shift_bytes = expected.shift_bytes;
-            return "wrong final contents: rank " + std::to_string(rank) + ' ' +
-                   std::string(to_string(piece.region.buffer)) +
-                   bytes(part.begin_bytes, part.end_bytes) + ": expected bytes " +
-                   contents(part) + ", found " + found;
+        const auto wrong = [&](const Stretch& part, const std::string& found) {
+            throw Fault{"wrong final contents: rank " + std::to_string(rank) + ' ' +
+                        std::string(to_string(piece.region.buffer)) + bytes(part.begin_bytes, part.end_bytes) +
+                        ": expected bytes " + contents(expected.within(part.begin_bytes, part.end_bytes)) +
+                        ", found " + found};
         };
-        moved_.clear();
-        const auto undefined = memory(rank, piece.region.buffer)
-                                   .read(expected.begin_bytes, expected.end_bytes, moved_);
-        for (const Stretch& stretch : moved_) {
-            const RankSets::Id holds = expressions_.ranks(stretch.expression);
-            if (holds != expressions_.ranks(expected.expression) ||
+        std::vector<Stretch> found;
+        const auto undefined =
+            memory(rank, piece.region.buffer).read(expected.begin_bytes, expected.end_bytes, found);
+        for (const Stretch& stretch : found) {
+            if (!expressions_.same_ranks(stretch.expression, expected.expression) ||
                 stretch.shift_bytes != expected.shift_bytes)
-                return fault(stretch, "bytes " + contents(stretch));
+                wrong(stretch, "bytes " + contents(stretch));
             const bool in_order = promise_.commutes || expressions_.is_in_order(stretch.expression);
             if (!in_order || (promise_.from_first && stretch.expression != expected.expression))
-                return "operands out of order: rank " + std::to_string(rank) + " ends with " +
-                       expressions_.to_string(stretch.expression);
-            results_.push_back({holds, stretch.begin_bytes + stretch.shift_bytes,
-                                stretch.end_bytes + stretch.shift_bytes, stretch.expression,
-                                rank});
+                throw Fault{"operands out of order: rank " + std::to_string(rank) + " ends with " +
+                            expressions_.to_string(stretch.expression)};
         }
-        if (undefined) return fault({*undefined, expected.end_bytes}, "undefined bytes");
-        return {};
+        if (undefined) wrong({*undefined, expected.end_bytes}, "undefined bytes");
+        if (promise_.one_result) check_result(rank, found);
     }
 
-    std::string check_results() {
-        if (!promise_.one_result) return {};
-        const auto differ = first_disagreement(results_);
-        if (!differ) return {};
-        const auto& [one, other] = *differ;
-        return "results may differ in their bits: rank " + std::to_string(one.holder) +
-               " ends with " + expressions_.to_string(one.expression) + ", rank " +
-               std::to_string(other.holder) + " with " +
-               expressions_.to_string(other.expression);
+    /// All ranks are promised the same bytes in the same place.
+    void check_result(int rank, const std::vector<Stretch>& found) {
+        if (result_.empty()) result_ = found;
+        const auto [one, other] = std::ranges::mismatch(result_, found);
+        if (one == result_.end()) return;
+        const bool begins_otherwise = one->expression != other->expression;
+        const std::size_t byte = begins_otherwise ? one->begin_bytes : std::min(one->end_bytes, other->end_bytes);
+        const auto words_at = [&](const std::vector<Stretch>& all) {
+            return expressions_.to_string(std::ranges::upper_bound(all, byte, {}, &Stretch::end_bytes)->expression);
+        };
+        throw Fault{"results may differ in their bits: rank 0 ends with " + words_at(result_) + ", rank " +
+                    std::to_string(rank) + " with " + words_at(found)};
     }
 
-    std::string check_synchronization() {
-        if (!promise_.synchronizes) return {};
-        const auto unaware = Causality(schedules_, graph_).first_unaware();
-        if (!unaware) return {};
-        return "not synchronised: rank " + std::to_string(unaware->rank) +
-               " may be done before rank " + std::to_string(unaware->has_begun) + " has begun";
+    void check_synchronization(std::size_t rank) const {
+        NumberSet begun{static_cast<int>(rank)};
+        for (StepIndex step = graph_.first[rank]; step < graph_.first[rank + 1]; ++step)
+            begun.unite(begun_before_[step]);
+        for (int other = 0; other < static_cast<int>(schedules_.size()); ++other) {
+            if (!begun.contains(other))
+                throw Fault{"not synchronised: rank " + std::to_string(rank) + " may be done before rank " +
+                            std::to_string(other) + " has begun"};
+        }
     }
 
     const std::vector<Schedule>& schedules_;
@@ -428,10 +446,9 @@ class Check {
     std::vector<std::uint32_t> waits_;
     std::vector<bool> started_;
     std::vector<bool> complete_;
+    std::vector<NumberSet> begun_before_;  ///< ranks, by step, for collectives that synchronise
     std::vector<StepIndex> ready_;
-    std::vector<Stretch> moved_;        ///< contents on their way
-    std::vector<Stretch> accumulated_;  ///< contents of a reduction's target
-    std::vector<Result> results_;
+    std::vector<Stretch> result_;  ///< the first rank's
 };
 
 }  // namespace
@@ -442,8 +459,12 @@ CheckResult check(const std::vector<Schedule>& schedules, const Promise& promise
             broken_invariant("promise and schedules are for different numbers of ranks",
                              static_cast<long long>(side->size()),
                              static_cast<long long>(schedules.size()));
-    std::string reason = Check(schedules, promise).run();
-    return {reason.empty(), std::move(reason)};
+    try {
+        Check(schedules, promise).run();
+        return {};
+    } catch (Fault& fault) {
+        return {false, std::move(fault.reason)};
+    }
 }
 
 }  // namespace mutirao

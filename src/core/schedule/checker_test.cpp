@@ -146,8 +146,8 @@ TEST(Checker, NamesDeadlockOfSynchronousSends) {
         own.receive(1 - rank, output(0, 8), std::array{sent});
     }
     Promise promise = allreduce_promise(2, 8);
-    expect_fault(ranks, promise, "deadlock under synchronous sends: rank 0 step 0",
-                 "rank 0 step 0 (send input[0,8) to 1) waits for rank 1 step 1");
+    expect_fault(ranks, promise, "deadlock under synchronous sends",
+                 "rank 0 step 0 (send input[0,8) to 1), rank 1 step 0 (send input[0,8) to 0)");
 }
 
 TEST(Checker, NamesDeadlockOfMessagesInTheWrongOrder) {
@@ -163,7 +163,19 @@ TEST(Checker, NamesDeadlockOfMessagesInTheWrongOrder) {
     promise.before = {{{output(0, 8), {0}, 0}}, {{output(0, 8), {1}, 0}}};
     promise.after = {{{output(0, 16), {0}, 0}}, {{output(0, 8), {0}, 0}}};
     expect_fault(ranks, promise, "deadlock",
-                 "rank 0 step 2 (send output[4,8) to 1) waits for rank 0 step 1");
+                 "rank 0 step 0 (receive output[8,16) from 1), rank 1 step 0 (receive scratch[0,4) from 0)");
+}
+
+TEST(Checker, NamesARankThatIsDoneBeforeAnotherHasBegun) {
+    std::vector<Schedule> ranks = test::messages(3, {{0, 1}, {1, 2}, {2, 0}}, 0);
+    Promise promise{std::vector<std::vector<Piece>>(3), std::vector<std::vector<Piece>>(3)};
+    promise.synchronizes = true;
+    expect_fault(ranks, promise, "not synchronised: rank 0 may be done before rank 1 has begun");
+    for (const auto& [from, to] : {std::pair{0, 2}, {1, 0}, {2, 1}}) {
+        ranks[static_cast<std::size_t>(from)].send(to, output(0, 0));
+        ranks[static_cast<std::size_t>(to)].receive(from, output(0, 0));
+    }
+    EXPECT_EQ(check(ranks, promise).reason, "");
 }
 
 TEST(Checker, NamesRaces) {

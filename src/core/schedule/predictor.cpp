@@ -9,6 +9,8 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <queue>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -39,36 +41,15 @@ struct Event {
     std::uint32_t sequence;
     StepIndex send;
     Happening happening;
+
+    /// The earlier one comes first, of equal ones the first made.
+    bool operator>(const Event& other) const {
+        return std::tie(time_us, sequence) > std::tie(other.time_us, other.sequence);
+    }
 };
 
-/// A binary heap; the earliest event first, of equal ones the first made.
-class EventQueue {
-  public:
-    bool empty() const { return events_.empty(); }
-
-    void push(double time_us, StepIndex send, Happening happening) {
-        events_.push_back({time_us, next_sequence_++, send, happening});
-        std::push_heap(events_.begin(), events_.end(), Later());
-    }
-
-    Event pop() {
-        std::pop_heap(events_.begin(), events_.end(), Later());
-        const Event event = events_.back();
-        events_.pop_back();
-        return event;
-    }
-
-  private:
-    struct Later {
-        bool operator()(const Event& left, const Event& right) const {
-            return left.time_us > right.time_us ||
-                   (left.time_us == right.time_us && left.sequence > right.sequence);
-        }
-    };
-
-    std::vector<Event> events_;
-    std::uint32_t next_sequence_ = 0;
-};
+template <class Value>
+using LeastFirst = std::priority_queue<Value, std::vector<Value>, std::greater<>>;
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
@@ -86,7 +67,7 @@ class Walk {
         : network_(network),
           placement_(placement),
           memory_(memory),
-          options_(std::move(options)),
+          options_(options),
           graph_(schedules),
           processor_free_us_(schedules.size(), 0),
           ports_(static_cast<std::size_t>(network.host_count())),
@@ -112,7 +93,8 @@ class Walk {
     Prediction run() {
         start_all();
         while (!queue_.empty()) {
-            const Event event = queue_.pop();
+            const Event event = queue_.top();
+            queue_.pop();
             now_us_ = event.time_us;
             handle(event);
             start_ready();
@@ -176,7 +158,7 @@ class Walk {
     void start_all() {
         for (StepIndex index = 0; index < graph_.node_count(); ++index)
             if (state_[index].waits == 0) start(index);
-        ready_.clear();
+        ready_ = {};
     }
 
     // --- whose is what -------------------------------------------------------------------------
@@ -213,7 +195,7 @@ class Walk {
 
     /// What would happen at an infinite time never happens.
     void schedule(double time_us, StepIndex send, Happening happening) {
-        if (std::isfinite(time_us)) queue_.push(time_us, send, happening);
+        if (std::isfinite(time_us)) queue_.push({time_us, next_sequence_++, send, happening});
     }
 
     // --- steps ---------------------------------------------------------------------------------
@@ -222,9 +204,8 @@ class Walk {
     /// steps would.
     void start_ready() {
         while (!ready_.empty()) {
-            std::pop_heap(ready_.begin(), ready_.end(), std::greater<>());
-            const StepIndex index = ready_.back();
-            ready_.pop_back();
+            const StepIndex index = ready_.top();
+            ready_.pop();
             start(index);
         }
     }
@@ -275,9 +256,7 @@ class Walk {
     }
 
     void no_longer_waits(StepIndex index) {
-        if (--state_[index].waits != 0) return;
-        ready_.push_back(index);
-        std::push_heap(ready_.begin(), ready_.end(), std::greater<>());
+        if (--state_[index].waits == 0) ready_.push(index);
     }
 
     /// Completes a step at a time that may lie ahead; `then` is the event that calls again when it
@@ -455,8 +434,9 @@ class Walk {
     std::vector<TcpStream> streams_;          ///< by channel
     std::vector<StepIndex> way_back_;  ///< by channel; empty: nothing is acknowledged
     std::vector<State> state_;          ///< per step
-    std::vector<StepIndex> ready_;      ///< a heap, the first step on top
-    EventQueue queue_;
+    LeastFirst<StepIndex> ready_;
+    LeastFirst<Event> queue_;
+    std::uint32_t next_sequence_ = 0;
     double now_us_ = 0;
     Prediction prediction_;
 };
@@ -468,9 +448,7 @@ Prediction predict(const std::vector<Schedule>& schedules, const RankNetwork& ne
     if (schedules.size() != static_cast<std::size_t>(network.rank_count()))
         broken_invariant("schedules and ranks differ in number",
                          static_cast<long long>(schedules.size()), network.rank_count());
-    return Walk(schedules, network.between_hosts(), network.placement(), network.memory(),
-                std::move(options))
-        .run();
+    return Walk(schedules, network.between_hosts(), network.placement(), network.memory(), options).run();
 }
 
 Prediction predict(const std::vector<Schedule>& schedules, const Network& network,
@@ -479,7 +457,7 @@ Prediction predict(const std::vector<Schedule>& schedules, const Network& networ
         broken_invariant("schedules and hosts differ in number",
                          static_cast<long long>(schedules.size()), network.host_count());
     const Placement placement = Placement::one_rank_per_host(network.host_count());
-    return Walk(schedules, network, placement, free_memory, std::move(options)).run();
+    return Walk(schedules, network, placement, free_memory, options).run();
 }
 
 std::vector<bool> detached_sends(const Schedule& schedule, const Transport& transport,

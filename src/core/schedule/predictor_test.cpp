@@ -35,13 +35,6 @@ TEST(Predictor, FlatSerialisesAtTheRootsPort) {
     EXPECT_FALSE(prediction.stuck);
 }
 
-TEST(Predictor, FlatSerialisesAtTheRootsProcessor) {
-    const Network network = test::uniform_network(6, {100, unlimited}, {7, 2, unlimited});
-    const Prediction prediction = predict(test::flat_broadcast(6, 50), network);
-    for (int k = 1; k < 6; ++k)
-        EXPECT_EQ(prediction.rank_complete_us[static_cast<std::size_t>(k)], 7 * k + 100 + 2);
-}
-
 // TCP sends 1000 bytes at once, 2000 more when these are acknowledged, and 4000 after another trip.
 TEST(Predictor, AConnectionThatWasIdleWaitsForAcknowledgements) {
     Network network = test::uniform_network(2, {100, unlimited});
@@ -109,20 +102,6 @@ TEST(Predictor, ChainFillsThenStreams) {
         const Prediction prediction =
             predict(test::chain_broadcast(hops + 1, segments, 50), network);
         EXPECT_EQ(prediction.completion_us, hops * (100 + 5) + (segments - 1) * 5) << port;
-    }
-}
-
-TEST(Predictor, BinomialTakesOneRoundPerDoubling) {
-    int rounds = 0;
-    for (int size = 1; size <= 70; ++size) {
-        while ((1 << rounds) < size) ++rounds;
-        const Network network = test::uniform_network(size, {100, unlimited}, {3, 4, unlimited});
-        const double found =
-            predict(test::binomial_broadcast(size, 8), network).completion_us;
-        if (size == 1 << rounds)
-            EXPECT_EQ(found, rounds * (3 + 100 + 4));
-        else
-            EXPECT_LE(found, rounds * (3 + 100 + 4));
     }
 }
 

@@ -32,27 +32,10 @@ double message_us(const Network& network, int from, int to) {
 
 /// From one host to all others, or to one from all (Way::in).
 std::vector<double> shortest_us(const Network& network, int end, Way way) {
-    const auto count = static_cast<std::size_t>(network.host_count());
-    std::vector<double> distance_us(count, infinite);
-    std::vector<bool> settled(count, false);
-    distance_us[static_cast<std::size_t>(end)] = 0;
-    for (std::size_t round = 0; round < count; ++round) {
-        std::size_t nearest = count;
-        for (std::size_t host = 0; host < count; ++host) {
-            if (settled[host]) continue;
-            if (nearest == count || distance_us[host] < distance_us[nearest]) nearest = host;
-        }
-        settled[nearest] = true;
-        const int via = static_cast<int>(nearest);
-        for (std::size_t host = 0; host < count; ++host) {
-            const int other = static_cast<int>(host);
-            if (other == via) continue;
-            const double hop_us = way == Way::out ? message_us(network, via, other)
-                                                  : message_us(network, other, via);
-            distance_us[host] = std::min(distance_us[host], distance_us[nearest] + hop_us);
-        }
-    }
-    return distance_us;
+    const auto through_us = [&](int via, int other, double has_us) {
+        return has_us + (way == Way::out ? message_us(network, via, other) : message_us(network, other, via));
+    };
+    return grow(network.host_count(), end, through_us, through_us).has_us;
 }
 
 class Distances {

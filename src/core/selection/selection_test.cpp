@@ -80,20 +80,6 @@ TEST(Selection, ConsidersFastestFirstAndSaysWhatItChose) {
     EXPECT_NE(decision.reason.find("native"), std::string::npos) << decision.reason;
 }
 
-TEST(Selection, TheSameValuesGiveTheSameDecision) {
-    for (const std::size_t length_bytes : {0u, 24u, 1u << 20}) {
-        const Decision first = decide_broadcast(six_sites(), {}, 8, length_bytes);
-        const Decision second = decide_broadcast(six_sites(), {}, 8, length_bytes);
-        EXPECT_EQ(first.chosen, second.chosen);
-        EXPECT_EQ(first.reason, second.reason);
-        ASSERT_EQ(first.considered.size(), second.considered.size());
-        for (std::size_t i = 0; i < first.considered.size(); ++i) {
-            EXPECT_EQ(first.considered[i].candidate, second.considered[i].candidate);
-            EXPECT_EQ(first.considered[i].predicted_us, second.considered[i].predicted_us);
-        }
-    }
-}
-
 // On two hosts every algorithm is the same single message. Catches native entering last.
 TEST(Selection, NativeWinsTies) {
     EXPECT_TRUE(decide_broadcast(uniform(2), {}, 0, 24).chosen.algorithm->native());

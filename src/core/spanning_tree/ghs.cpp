@@ -37,10 +37,8 @@ Node::Node(int self, const std::vector<Neighbour>& neighbours, const HeadStart& 
     }
     std::ranges::sort(edges_, {}, [](const Edge& edge) { return edge.weight; });
     for (const int host : known.branches) edge_to(host).state = LinkState::branch;
-    if (edges_.empty() || knows_everyone()) {
-        state_ = State::found;
-        hosts_in_tree_ = members_.count();
-    }
+    finished_ = knows_everyone();
+    if (finished_) state_ = State::found;
 }
 
 const Node::Edge& Node::edge_to(int host) const {
@@ -50,18 +48,9 @@ const Node::Edge& Node::edge_to(int host) const {
     return *found;
 }
 
-Output Node::wake() {
-    Output out;
-    if (asleep()) awaken(out);
-    return out;
-}
-
 Output Node::on(int from, const Message& message) {
     Output out;
-    if (finished() && everyone_.empty())
-        broken(self_, "message after the end, from", from, nobody);
-    if (finished()) return out;
-    if (asleep()) awaken(out);
+    if (finished_) return out;
     Edge& edge = edge_to(from);
     if (must_wait(edge, message)) {
         waiting_.push_back({from, message});
@@ -72,7 +61,9 @@ Output Node::on(int from, const Message& message) {
     return out;
 }
 
-void Node::awaken(Output& out) {
+Output Node::wake() {
+    Output out;
+    if (finished_) return out;
     const auto nearest = std::ranges::find(edges_, LinkState::basic, &Edge::state);
     if (nearest != edges_.end()) take_if_better(nearest->host, nearest->weight);
     unreported_ = static_cast<int>(std::ranges::count(edges_, LinkState::branch, &Edge::state));
@@ -83,6 +74,7 @@ void Node::awaken(Output& out) {
         state_ = State::find;
         report_to_last_branch(out);
     }
+    return out;
 }
 
 void Node::report_to_last_branch(Output& out) {
@@ -120,21 +112,16 @@ void Node::retry_waiting(Output& out) {
 
 void Node::handle(Edge& edge, const Message& message, Output& out) {
     using Handler = void (Node::*)(Edge&, const Message&, Output&);
-    static constexpr std::array<Handler, 8> handlers = {
+    static constexpr std::array<Handler, 7> handlers = {
         &Node::on_connect, &Node::on_initiate, &Node::on_test,        &Node::on_accept,
-        &Node::on_reject,  &Node::on_report,   &Node::on_change_root, &Node::on_finish,
+        &Node::on_reject,  &Node::on_report,   &Node::on_change_root,
     };
-    const auto kind = static_cast<std::size_t>(message.kind);
-    if (kind >= handlers.size())
-        broken(self_, "message kind of how many", static_cast<int>(kind), std::ssize(handlers));
+    if (message.kind == Kind::finish) return finish(edge.host, out);
     // Not before: while a connect waits, its sender's fragment has not joined this one.
     members_.unite(message.members);
-    if (!knows_everyone() || message.kind == Kind::finish) {
-        (this->*handlers[kind])(edge, message, out);
-        return;
-    }
+    if (!knows_everyone()) return (this->*handlers.at(static_cast<std::size_t>(message.kind)))(edge, message, out);
     if (message.kind == Kind::connect) edge.state = LinkState::branch;
-    finish(members_.count(), nobody, out);
+    finish(nobody, out);
 }
 
 Message Node::initiate(int level, const Weight& fragment, State state) const {
@@ -237,8 +224,6 @@ void Node::on_report(Edge& edge, const Message& message, Output& out) {
         report_if_complete(out);
     } else if (message.fragment > best_weight_) {  // the better link lies on our side of the core
         change_root(out);
-    } else if (message.fragment == Weight::infinite()) {  // neither side has an outgoing link
-        finish(members_.count(), inbound_, out);
     }
 }
 
@@ -255,18 +240,14 @@ void Node::change_root(Output& out) {
     out.push_back({best.host, {.kind = Kind::connect, .level = level_, .members = members_}});
 }
 
-void Node::on_finish(Edge& edge, const Message& message, Output& out) {
-    finish(message.hosts, edge.host, out);
-}
-
 /// `informed`: the neighbour that knows already, if any.
-void Node::finish(int hosts, int informed, Output& out) {
-    hosts_in_tree_ = hosts;
+void Node::finish(int informed, Output& out) {
+    finished_ = true;
     state_ = State::found;
-    if (!everyone_.empty()) waiting_.clear();
+    waiting_.clear();
     for (const Edge& edge : edges_)
         if (edge.state == LinkState::branch && edge.host != informed)
-            out.push_back({edge.host, {.kind = Kind::finish, .hosts = hosts}});
+            out.push_back({edge.host, {.kind = Kind::finish, .hosts = everyone_.count()}});
 }
 
 std::vector<int> Node::branches() const {

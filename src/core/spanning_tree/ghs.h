@@ -13,25 +13,22 @@
 // the network in each of those messages. On the complete graph of 24 hosts in six sites, all
 // waking at once, it saves 450 of 816 messages, and 8.1 of 10.6 seconds.
 //
-// The end. Where the paper halts, the members that the two core hosts know are the whole tree, for
-// every host of it has reported through one of them; they tell the others how many (finish).
-//
-// A head start. Where hosts know a part of the tree, each begins with its fragment of it, all of
+// A head start. Hosts know a part of the tree, if only themselves, and each begins with its fragment of it, all of
 // whose members and links hold. Such a fragment has no core yet: its leaves report at once, whoever
 // has heard all branches but one reports to that one, and the two that report to each other are the
-// core. Where hosts know who will be in the tree, whoever knows all of them for members ends the
-// search: the tree is complete when fragments have joined to include everybody. Messages of
-// searches that this cuts short are dropped.
+// core.
+//
+// The end. Hosts know who will be in the tree: usable links join them all. So whoever knows all of them for members
+// ends the search and tells the others (finish): the tree is complete when fragments have joined to include everybody.
+// Messages of searches that this cuts short are dropped.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "core/network/tree.h"
 #include "core/spanning_tree/values.h"
 
 namespace mutirao {
@@ -55,11 +52,8 @@ struct Message {
     HostSet members{};
 
     bool operator==(const Message&) const = default;
+    auto parts() const { return std::tie(kind, level, fragment, state, hosts, members); }
 };
-
-std::vector<std::byte> encode(const Message& message);
-/// Nothing unless encode() made it of a message that a host may send.
-std::optional<Message> decode(std::span<const std::byte> bytes);
 
 struct Outgoing {
     int to = -1;
@@ -76,28 +70,24 @@ struct Neighbour {
 struct HeadStart {
     std::vector<int> branches;  ///< neighbours across links that are in the tree
     HostSet members;            ///< whom such links join to this host
-    HostSet everyone;           ///< who will be in the tree; empty: not known
+    HostSet everyone;           ///< who will be in the tree
 };
 
 /// One host's part. A plain value: copy it to try what would happen.
 class Node {
   public:
     /// `neighbours`: the usable links of `self`; both ends of a link hold the same weight.
-    Node(int self, const std::vector<Neighbour>& neighbours, const HeadStart& known = {});
+    Node(int self, const std::vector<Neighbour>& neighbours, const HeadStart& known);
 
-    /// Spontaneous awakening; harmless when awake already.
+    /// Once, before anything arrives.
     Output wake();
     Output on(int from, const Message& message);
 
     /// True once this host knows that its tree is complete.
-    bool finished() const { return hosts_in_tree_ > 0; }
-    /// Hosts in the finished tree: fewer than asked for means that some cannot be reached.
-    int hosts_in_tree() const { return hosts_in_tree_; }
+    bool finished() const { return finished_; }
     /// Neighbours across tree links, ascending.
     std::vector<int> branches() const;
     State state() const { return state_; }
-    bool asleep() const { return state_ == State::sleeping; }
-    LinkState link_state(int neighbour) const { return edge_to(neighbour).state; }
     const Weight& weight(int neighbour) const { return edge_to(neighbour).weight; }
     int level() const { return level_; }
     /// Hosts known to be in this host's fragment, itself included.
@@ -109,7 +99,7 @@ class Node {
     /// All of the state, for explorers.
     auto parts() const {
         return std::tie(self_, edges_, waiting_, state_, level_, fragment_, inbound_, testing_, unreported_, best_,
-                        best_weight_, members_, everyone_, hosts_in_tree_);
+                        best_weight_, members_, everyone_, finished_);
     }
 
   private:
@@ -126,7 +116,6 @@ class Node {
     const Edge& edge_to(int host) const;
     Edge& edge_to(int host) { return const_cast<Edge&>(std::as_const(*this).edge_to(host)); }
 
-    void awaken(Output& out);
     bool must_wait(const Edge& edge, const Message& message) const;
     void retry_waiting(Output& out);
     void handle(Edge& edge, const Message& message, Output& out);
@@ -138,7 +127,6 @@ class Node {
     void on_reject(Edge& edge, const Message& message, Output& out);
     void on_report(Edge& edge, const Message& message, Output& out);
     void on_change_root(Edge& edge, const Message& message, Output& out);
-    void on_finish(Edge& edge, const Message& message, Output& out);
 
     Message initiate(int level, const Weight& fragment, State state) const;
     void report_to_last_branch(Output& out);
@@ -146,7 +134,7 @@ class Node {
     void report_if_complete(Output& out);
     void change_root(Output& out);
     bool knows_everyone() const { return members_ == everyone_; }
-    void finish(int hosts, int informed, Output& out);
+    void finish(int informed, Output& out);
     void take_if_better(int host, const Weight& weight);
 
     int self_;
@@ -161,8 +149,8 @@ class Node {
     int best_ = -1;        ///< neighbour towards the best outgoing link known
     Weight best_weight_ = Weight::infinite();
     HostSet members_;        ///< only grows
-    HostSet everyone_;       ///< empty: not known
-    int hosts_in_tree_ = 0;  ///< 0: not finished
+    HostSet everyone_;
+    bool finished_ = false;
 };
 
 }  // namespace ghs

@@ -13,6 +13,7 @@ namespace mutirao::maintenance {
 namespace {
 
 constexpr int nobody = -1;
+constexpr std::uint32_t only_tag = 1;
 
 [[noreturn]] void broken(int self, const char* what, long long have, long long expected) {
     broken_invariant("tree maintenance, host " + std::to_string(self) + ", " + what, have,
@@ -93,7 +94,7 @@ Output Node::start() {
     started_ = true;
     Output out;
     pass_on(merging_.wake(), out);
-    if (is_root()) failures_over_.tag = 1;
+    failures_over_.heard_of = is_root();
     proceed(out);
     for (const auto& early : std::exchange(early_, {})) handle(early.from, early.message, out);
     return out;
@@ -137,16 +138,16 @@ void Node::proceed(Output& out) {
 
 /// A branch is in the tree for sure, so its far end is below this host and has not heard yet.
 void Node::suspect(Suspicion& suspicion, Kind kind, Output& out) {
-    if (suspicion.tag == 0) return;
+    if (!suspicion.heard_of) return;
     for (const int host : below()) {
         if (suspicion.told.contains(host)) continue;
         suspicion.told.insert(host);
-        out.push_back({host, {kind, {}, suspicion.tag, {}}});
+        out.push_back({host, {kind, {}, only_tag, {}}});
     }
 }
 
 bool Node::all_acknowledged(const Suspicion& suspicion) const {
-    return suspicion.tag > 0 && !suspicion.answered && suspicion.told == suspicion.acknowledged;
+    return suspicion.heard_of && !suspicion.answered && suspicion.told == suspicion.acknowledged;
 }
 
 void Node::acknowledge_failures(Output& out) {
@@ -157,7 +158,7 @@ void Node::acknowledge_failures(Output& out) {
         above.last_resort = false;
         links.push_back(above);
         sort_by_ends(links);
-        out.push_back({parent_, {Kind::not_fail_ack, {}, failures_over_.tag, std::move(links)}});
+        out.push_back({parent_, {Kind::not_fail_ack, {}, only_tag, std::move(links)}});
         return;
     }
     sort_by_ends(links);
@@ -167,7 +168,7 @@ void Node::acknowledge_failures(Output& out) {
         return;
     }
     tell_below({Kind::gosleep_fail, {}, 0, std::move(links)}, out);
-    recoveries_over_.tag = 1;
+    recoveries_over_.heard_of = true;
 }
 
 void Node::acknowledge_recoveries(Output& out) {
@@ -177,7 +178,7 @@ void Node::acknowledge_recoveries(Output& out) {
                          [this](const Weight& link) { return link.low == self_; });
     sort_by_ends(links);
     if (!is_root()) {
-        out.push_back({parent_, {Kind::not_rec_ack, {}, recoveries_over_.tag, std::move(links)}});
+        out.push_back({parent_, {Kind::not_rec_ack, {}, only_tag, std::move(links)}});
         return;
     }
     if (links != links_)
@@ -189,9 +190,8 @@ void Node::on_merge(int from, const Message& message, Output& out) {
     pass_on(merging_.on(from, message.merging), out);
 }
 
-void Node::on_not_fail(int from, const Message& message, Output&) {
-    if (message.tag <= failures_over_.tag) return;
-    failures_over_ = {message.tag, {}, {}, {}, false};
+void Node::on_not_fail(int from, const Message&, Output&) {
+    failures_over_.heard_of = true;
     parent_ = from;
 }
 
@@ -205,9 +205,9 @@ void Node::on_gosleep_fail(int from, const Message& message, Output& out) {
     links_ = with_recoveries(message.links, recoveries_);
 }
 
-void Node::on_not_rec(int from, const Message& message, Output&) {
+void Node::on_not_rec(int from, const Message&, Output&) {
     if (links_.empty()) broken(self_, "recoveries are over before they begin", from, parent_);
-    if (message.tag > recoveries_over_.tag) recoveries_over_ = {message.tag, {}, {}, {}, false};
+    recoveries_over_.heard_of = true;
 }
 
 void Node::on_not_rec_ack(int from, const Message& message, Output&) {
@@ -219,9 +219,7 @@ void Node::on_gosleep_rec(int from, const Message& message, Output& out) {
     end_round(message.links, out);
 }
 
-/// An acknowledgement of another suspicion counts for nothing.
 void Node::gather(Suspicion& suspicion, int from, const Message& message) {
-    if (message.tag != suspicion.tag) return;
     if (!suspicion.told.contains(from)) broken(self_, "acknowledges unasked", from, parent_);
     suspicion.acknowledged.insert(from);
     suspicion.links.insert(suspicion.links.end(), message.links.begin(), message.links.end());

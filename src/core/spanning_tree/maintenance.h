@@ -12,7 +12,7 @@
 // Their termination. The root suspects it at once: not_fail(tag) runs from it over the links that
 // are sure to be in the tree, along with the merging. A host acknowledges when it knows that the
 // tree joins all hosts and all below it have acknowledged; so the first suspicion is right, and
-// tags above 1 do not occur. The acknowledgements bring the tree's links and weights to the root.
+// no other tag than 1 occurs. The acknowledgements bring the tree's links and weights to the root.
 //
 // Recoveries. If none improves the tree, the root ends the round (gosleep_rec). Otherwise
 // gosleep_fail tells all hosts the links, and each treats the recovered ones by itself, all alike: a
@@ -20,14 +20,10 @@
 // follows from the root at once; not_rec_ack brings up what tree the hosts hold, and gosleep_rec tells
 // it to all.
 //
-// A driver keeps the order of messages between two hosts. If the usable links do not join all hosts
-// of the round, the root's part ends with the tree of that part, and the other parts do not end.
+// A driver keeps the order of messages between two hosts.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -71,17 +67,14 @@ enum class State : std::uint8_t { sleeping, reiden, find, found, recover };
 struct Message {
     Kind kind = Kind::merge;
     ghs::Message merging{};     ///< merge
-    std::uint32_t tag = 0;      ///< not_fail, not_fail_ack, not_rec, not_rec_ack
+    std::uint32_t tag = 0;      ///< not_fail, not_fail_ack, not_rec, not_rec_ack: 1
     /// not_fail_ack: links of the subtree and the one above it; gosleep_fail, gosleep_rec: of the
     /// whole tree; not_rec_ack: those whose lower end is in the subtree. Sorted by ends
     std::vector<Weight> links{};
 
     bool operator==(const Message&) const = default;
+    auto parts() const { return std::tie(kind, merging, tag, links); }
 };
-
-std::vector<std::byte> encode(const Message& message);
-/// Nothing unless encode() made it of a message that a host may send.
-std::optional<Message> decode(std::span<const std::byte> bytes);
 
 struct Outgoing {
     int to = -1;
@@ -120,14 +113,14 @@ class Node {
   private:
     /// One termination procedure, on one host.
     struct Suspicion {
-        std::uint32_t tag = 0;       ///< 0: none heard of
-        HostSet told;                ///< neighbours below that the tag was passed on to
+        bool heard_of = false;
+        HostSet told;                ///< neighbours below that it was passed on to
         HostSet acknowledged;        ///< of those
         std::vector<Weight> links;   ///< gathered from below, sorted by ends
         bool answered = false;       ///< this host has acknowledged; the root: drawn its conclusion
 
         bool operator==(const Suspicion&) const = default;
-        auto parts() const { return std::tie(tag, told, acknowledged, links, answered); }
+        auto parts() const { return std::tie(heard_of, told, acknowledged, links, answered); }
     };
 
     bool is_root() const { return self_ == root_; }

@@ -113,12 +113,5 @@ TEST(RoundsParts, OfALaterRoundDisplaceWhatIsThere) {
     EXPECT_TRUE(parts.add(later[2]));
 }
 
-TEST(RoundsParts, ShortMessagesAreOnePiece) {
-    const Message call = call_of(3, 24);
-    ASSERT_EQ(split(call).size(), 1U);
-    EXPECT_EQ(split(call)[0], call);
-    EXPECT_EQ(split({.kind = Kind::version}).size(), 1U);
-}
-
 }  // namespace
 }  // namespace mutirao::rounds

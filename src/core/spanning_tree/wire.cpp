@@ -32,7 +32,7 @@ void fields(Codec& codec, Coded<Codec, HostSet>& hosts) {
         return std::vector(set.words().begin(), set.words().end());
     };
     codec.as(hosts, words_of, HostSet::from_words, [&](auto& words) {
-        codec.list(words, 2, HostSet::most_hosts / HostSet::word_bits, [&](auto& word) { codec.number(word, 8); });
+        codec.list(words, 2, most_numbered_hosts / HostSet::word_bits, [&](auto& word) { codec.number(word, 8); });
     });
 }
 
@@ -98,9 +98,6 @@ void fields(Codec& codec, Coded<Codec, Message>& message) {
     codec.require(fits, message);
 }
 
-std::vector<std::byte> encode(const Message& message) { return to_bytes(message); }
-std::optional<Message> decode(std::span<const std::byte> bytes) { return from_bytes<Message>(bytes); }
-
 }  // namespace mutirao::ghs
 
 namespace mutirao::maintenance {
@@ -112,7 +109,7 @@ struct Shape {
     std::size_t least_links, most_links;
 };
 
-constexpr std::size_t most_links = HostSet::most_hosts - 1;
+constexpr std::size_t most_links = most_numbered_hosts - 1;
 
 constexpr std::array<Shape, 7> shapes = {{
     {false, 0, 0},           // merge
@@ -140,14 +137,11 @@ void fields(Codec& codec, Coded<Codec, Message>& message) {
         codec.real(link.value);
         codec.number(link.low, 4);
         codec.number(link.high, 4);
-        codec.require(is_link(link) && link.high < HostSet::most_hosts);
+        codec.require(is_link(link) && link.high < most_numbered_hosts);
     });
     if (message.kind == Kind::merge) fields(codec, message.merging);
     codec.require(fits, message);
 }
-
-std::vector<std::byte> encode(const Message& message) { return to_bytes(message); }
-std::optional<Message> decode(std::span<const std::byte> bytes) { return from_bytes<Message>(bytes); }
 
 }  // namespace mutirao::maintenance
 
