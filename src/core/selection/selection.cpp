@@ -86,6 +86,9 @@ constexpr std::size_t least_segments_of_a_pipeline = 8;
 /// Of the candidates that were predicted between hosts, so many are predicted over all ranks.
 constexpr std::size_t most_in_full = 4;
 
+/// From so many on it matters what messages between groups cost a decision.
+constexpr int many_ranks = 256;
+
 /// What the first pass tries: in one piece, and as a pipeline of the coarsest segments that go
 /// without asking the receiver first.
 std::vector<std::size_t> first_choices(const Algorithm& algorithm, std::size_t length_bytes,
@@ -224,7 +227,8 @@ class Deciding {
     bool is_twice(const Candidate& shape);
     std::vector<Candidate> first_choices_of(Candidate shape);
     bool is_known(const Candidate& candidate) const;
-    bool is_refinement(const Candidate& shape) const;
+    int first_spread(const Candidate& shape);
+    bool is_refinement(const Candidate& shape);
     bool is_in_one_piece(const Candidate& candidate) const;
     int largest_group(TreeKind kind);
     Estimate counted(const Estimate& estimate);
@@ -296,14 +300,27 @@ Decision Deciding::decide() {
     return std::move(decision_);
 }
 
+/// Among many ranks the least with which what a pair carries leaves at once: more messages win nothing.
+int Deciding::first_spread(const Candidate& shape) {
+    const std::vector<int>& spreads = shape.algorithm->spreads;
+    const std::size_t window_bytes = hosts_.between_hosts().transport.initial_window_bytes;
+    const bool in_blocks = row_of(shape_.collective).in_blocks != InBlocks::none;
+    const int carriers = in_blocks ? 1 : std::max(largest_group(shape.parameters.tree), 1);
+    int first = spreads.front();
+    for (const int spread : spreads) {
+        const std::size_t share_bytes = shape_.length_bytes / static_cast<std::size_t>(carriers * spread);
+        if (network_->rank_count() >= many_ranks && share_bytes <= window_bytes) first = std::min(first, spread);
+    }
+    return first;
+}
+
 /// Spreads beside the first one are tried of the best shapes alone; smaller ones also where it would be too many
 /// messages.
-bool Deciding::is_refinement(const Candidate& shape) const {
-    const std::vector<int>& spreads = shape.algorithm->spreads;
-    if (spreads.empty() || shape.parameters.spread == spreads.front()) return false;
+bool Deciding::is_refinement(const Candidate& shape) {
+    if (shape.algorithm->spreads.empty()) return false;
     Candidate first = shape;
-    first.parameters.spread = spreads.front();
-    return shape.parameters.spread > spreads.front() || is_known(first);
+    first.parameters.spread = first_spread(shape);
+    return shape.parameters.spread > first.parameters.spread || (shape != first && is_known(first));
 }
 
 /// Kinds of trees that come out alike on this network lead to the same schedules.
