@@ -303,13 +303,14 @@ Decision Deciding::decide() {
 /// Among many ranks the least with which what a pair carries leaves at once: more messages win nothing.
 int Deciding::first_spread(const Candidate& shape) {
     const std::vector<int>& spreads = shape.algorithm->spreads;
+    int first = spreads.front();
+    if (network_->rank_count() < many_ranks) return first;
     const std::size_t window_bytes = hosts_.between_hosts().transport.initial_window_bytes;
     const bool in_blocks = row_of(shape_.collective).in_blocks != InBlocks::none;
     const int carriers = in_blocks ? 1 : std::max(largest_group(shape.parameters.tree), 1);
-    int first = spreads.front();
     for (const int spread : spreads) {
         const std::size_t share_bytes = shape_.length_bytes / static_cast<std::size_t>(carriers * spread);
-        if (network_->rank_count() >= many_ranks && share_bytes <= window_bytes) first = std::min(first, spread);
+        if (share_bytes <= window_bytes) first = std::min(first, spread);
     }
     return first;
 }

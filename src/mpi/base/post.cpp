@@ -39,24 +39,26 @@ std::deque<Post::Sending> Post::take_sends() {
 }
 
 std::optional<Post::Received> Post::receive(int looks) {
-    int here = 0;
-    MPI_Message message = MPI_MESSAGE_NULL;
-    MPI_Status status;
-    for (int look = 0; look < looks && here == 0; ++look) {
+    for (int look = 0; look < looks;) {
+        int here = 0;
+        MPI_Message message = MPI_MESSAGE_NULL;
+        MPI_Status status;
         PMPI_Improbe(MPI_ANY_SOURCE, tag_, comm_, &here, &message, &status);
+        if (here == 0) {
+            ++look;
+            continue;
+        }
+        int length = 0;
+        PMPI_Get_count(&status, MPI_BYTE, &length);
+        Bytes bytes(static_cast<std::size_t>(length));
+        PMPI_Mrecv(bytes.data(), length, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+        if (is_mine(bytes)) {
+            return Received{status.MPI_SOURCE, std::make_shared<const Bytes>(std::move(bytes))};
+        }
+        look = 0;
     }
-    if (here == 0) {
-        reap();
-        return std::nullopt;
-    }
-    int length = 0;
-    PMPI_Get_count(&status, MPI_BYTE, &length);
-    Bytes bytes(static_cast<std::size_t>(length));
-    PMPI_Mrecv(bytes.data(), length, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-    if (!is_mine(bytes)) {
-        return receive(looks);
-    }
-    return Received{status.MPI_SOURCE, std::make_shared<const Bytes>(std::move(bytes))};
+    reap();
+    return std::nullopt;
 }
 
 void Post::reap() {
