@@ -97,6 +97,7 @@ static void no_more_communicators(void) {
 static void without_launcher(void) {
     if (world_rank == 1) {
         unsetenv("PMIX_NAMESPACE");
+        unsetenv("MUTIRAO_RENDEZVOUS");
     }
     sums_checked(150);
     end("");

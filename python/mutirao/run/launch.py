@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from mutirao.lab.lab import CONTROL_HOST, Lab
 from mutirao.lab.network import spread
 from mutirao.run.mpis import Mpi
 from mutirao.run.processes import Finished, argv_ending_with_us, new_mark, run_marked
+from mutirao.run.rendezvous import MOST_RANKS, rendezvous
 
 PREFIX = "MUTIRAO_"
 _SILENT = 213  # PRRTE, on a busy machine, before it has started anything: PRTE_ERR_SILENT, its message lost
@@ -46,12 +48,12 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
     if not native and not mpi.built:
         raise Failure(mpi.missing)
     settings = settings or {}
-    with job_folder() as folder:
+    with job_folder() as folder, _meeting(mpi, lab, ranks, native) as invitation:
         report = Path(settings.get("report") or f"{folder}/report.json")
         report.unlink(missing_ok=True)
         mark = new_mark()
-        surroundings = {**mpi.environment(), **mark}
-        variables = dict(surroundings)
+        surroundings = {**mpi.environment(), **mark, **invitation}
+        variables = {**mpi.environment(), **mark}
         if not native:
             variables |= {PREFIX + name.upper(): value for name, value in settings.items()}
             variables[PREFIX + "REPORT"] = str(report)
@@ -72,6 +74,13 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
         if capture and finished.returncode == _SILENT and not finished.lines and not finished.errors.strip():
             finished = run()
         return CompletedRun(**vars(finished), command=command, report=_read_report(report))
+
+
+def _meeting(mpi: Mpi, lab: Lab | None, ranks: int | None, native: bool) -> AbstractContextManager[dict[str, str]]:
+    """Where ranks meet, as far as theirs is no launcher that passes on what they say (PMIx)."""
+    if native or mpi.known.title == "Open MPI" or not 1 < (ranks or MOST_RANKS) <= MOST_RANKS:
+        return nullcontext({})
+    return rendezvous(functools.partial(lab.exec, CONTROL_HOST) if lab else subprocess.Popen)
 
 
 def _lab_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool, variables: Mapping[str, str], lab: Lab,

@@ -16,7 +16,7 @@ from mutirao.run.launch import PREFIX
 
 # What sites and their module files set for any package; no settings. The library passes over them, too
 # (src/mpi/base/runtime.cpp).
-OF_A_SITE = ("HOME", "ROOT", "DIR", "VERSION", "LAUNCH")
+OF_A_SITE = ("HOME", "ROOT", "DIR", "VERSION", "LAUNCH", "RENDEZVOUS")
 _FILE = Path("mutirao.toml")  # of the current folder
 _FILES = ("report", "series", "profile")
 _NO_FILES = (("profile", "auto"), ("profile", "off"))

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "agent/agent.h"
+#include "agent/rendezvous.h"
 #include "agent/segment.h"
 #include "core/spanning_tree/values.h"
 #include "core/text/bytes.h"
@@ -280,6 +281,14 @@ void list(const Words& words, std::ostream& out) {
     for (const FoundSegment& each : list_segments())
         json.begin_object().member("name", each.name).member("alive", each.alive).end_object();
     out << json.end_array().take() << "\n";
+}
+
+void hold_rendezvous(const Words& words, std::ostream& out) {
+    if (!words.empty()) throw UsageError("rendezvous: unexpected '" + words.front() + "'");
+    auto rendezvous = Rendezvous::open();
+    if (!rendezvous) throw Failure("no sockets are to be had");
+    out << rendezvous->invitation().text() << std::endl;
+    rendezvous->serve(STDIN_FILENO);
 }
 
 }  // namespace mutirao::agent

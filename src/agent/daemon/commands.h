@@ -41,5 +41,7 @@ using tool::Words;
 int run_agent(const Words& words, std::ostream& out);
 void show_status(const Words& words, std::ostream& out);
 void list(const Words& words, std::ostream& out);
+/// Tells the invitation, and serves one job until standard input ends.
+void hold_rendezvous(const Words& words, std::ostream& out);
 
 }  // namespace mutirao::agent

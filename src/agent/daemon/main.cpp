@@ -1,4 +1,4 @@
-// mutirao-agent: a standing agent as a program, and a look at what agents know. A failure is one line
+// mutirao-agent: a standing agent as a program, a look at what agents know, and where a job's ranks meet. A failure is one line
 // on stderr, with exit code 2 for wrong usage, 3 for an agent that steps aside, 1 for the rest.
 #include <iostream>
 
@@ -13,6 +13,7 @@ int main(int argument_count, char** arguments) {
          agent::run_agent},
         {"status", "[NAME]", agent::show_status},
         {"list", "", agent::list},
+        {"rendezvous", "", agent::hold_rendezvous},
     };
     return tool::run_program("mutirao-agent", commands, {arguments + 1, arguments + argument_count}, std::cout,
                              std::cerr);

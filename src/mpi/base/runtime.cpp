@@ -29,7 +29,8 @@ namespace {
 // passes over them, too (python/mutirao/run/user_settings.py).
 bool is_of_a_site(std::string_view entry) {
     return std::ranges::any_of(
-        std::to_array<std::string_view>({"MUTIRAO_HOME=", "MUTIRAO_ROOT=", "MUTIRAO_DIR=", "MUTIRAO_VERSION=", "MUTIRAO_LAUNCH="}),
+        std::to_array<std::string_view>({"MUTIRAO_HOME=", "MUTIRAO_ROOT=", "MUTIRAO_DIR=", "MUTIRAO_VERSION=",
+                                         "MUTIRAO_LAUNCH=", "MUTIRAO_RENDEZVOUS="}),
         [&](std::string_view name) { return entry.starts_with(name); });
 }
 

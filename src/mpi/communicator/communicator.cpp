@@ -343,7 +343,7 @@ void Communicator::vote() {
              my_rank_ != 0 || (farthest_us && us_per_call > trips_of_lasting_calls * *farthest_us));
     vote_.emplace(comm_, mine);
     if (!std::exchange(has_voted_, true) && introduces_with_first_vote(comm_)) {
-        introducing_.emplace(comm_);
+        introducing_.emplace(comm_, job_);
     }
 }
 
@@ -397,7 +397,7 @@ void Communicator::take_vote(std::uint64_t call) {
         rule(twin, Slot(0), call, calls_without);
     } else if (!introducing_ && !said.all_know_each_other() && said.all_say(Vote::meets) &&
                !said.all_say(Vote::waits_for_launcher)) {
-        introducing_.emplace(comm_);
+        introducing_.emplace(comm_, job_);
     }
 }
 

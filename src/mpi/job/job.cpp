@@ -29,12 +29,6 @@ std::uint64_t identity_of(const std::vector<Introduction>& all) {
     return std::max<std::uint64_t>(fnv1a(std::as_bytes(std::span(all))), 1);
 }
 
-/// What a rank says of itself, and the sockets of the agent that it may become.
-struct Introduced {
-    Introduction said;
-    std::optional<agent::Endpoint> endpoint;
-};
-
 Introduced introduce_this_rank(int world_rank) {
     const Settings& settings = runtime().settings;
     Introduced made{introduce(settings, runtime().settings_hash, world_rank), std::nullopt};
@@ -42,7 +36,7 @@ Introduced introduce_this_rank(int world_rank) {
         return made;
     }
     made.endpoint = agent::Endpoint::open();
-    const std::optional<agent::Key> key = agent::random_key();
+    const std::optional<agent::Key> shared = key_of_launcher(), key = shared ? shared : agent::random_key();
     if (made.endpoint && key) {
         made.said.has_agent = 1;
         made.said.contact = made.endpoint->contact();
@@ -78,15 +72,20 @@ std::shared_ptr<NetworkSource> start_source(const std::vector<Introduction>& all
 
 }  // namespace
 
-Introducing::Introducing(MPI_Comm comm) : comm_(comm), group_(std::make_shared<Group>(comm)), pending_([&] {
-    Introduced mine = introduce_this_rank(rank_in(MPI_COMM_WORLD));
-    memory_->endpoint = std::move(mine.endpoint);
-    return tell_all(mine.said);
-}()) {}
+Introducing::Introducing(MPI_Comm comm, Job& job)
+    : comm_(comm), job_(job), group_(std::make_shared<Group>(comm)), pending_(tell_all()) {}
 
 // As the vote before, whose connections are there. An allgather connects all pairs, which takes Open MPI 11 s among six
 // sites (docs/results.md).
-Pending Introducing::tell_all(const Introduction& mine) {
+Pending Introducing::tell_all() {
+    Introduction mine;
+    if (comm_ == MPI_COMM_WORLD) {
+        mine = job_.introduction();
+    } else {
+        Introduced made = introduce_this_rank(job_.my_rank());
+        mine = made.said;
+        memory_->endpoint = std::move(made.endpoint);
+    }
     constexpr std::size_t words_each = sizeof(Introduction) / sizeof(std::uint64_t);
     static_assert(sizeof(Introduction) == words_each * sizeof(std::uint64_t) &&
                   std::is_trivially_copyable_v<Introduction>);
@@ -101,7 +100,9 @@ Pending Introducing::tell_all(const Introduction& mine) {
 }
 
 std::shared_ptr<Peers> Introducing::take() {
-    return std::make_shared<Peers>(group_, memory_->all, rank_in(comm_), std::move(memory_->endpoint));
+    return comm_ == MPI_COMM_WORLD
+               ? job_.whole(memory_->all, false)
+               : std::make_shared<Peers>(group_, memory_->all, rank_in(comm_), std::move(memory_->endpoint));
 }
 
 Peers::Peers(std::shared_ptr<const Group> group, const std::vector<Introduction>& all, int my_rank,
@@ -371,9 +372,7 @@ void Job::begin(double init_ms) {
     if (runtime().settings.waits_for_ranks()) {
         made->wait_in_init();
     } else if (runtime().settings.enabled && may_publish()) {
-        Introduced mine = introduce_this_rank(made->my_rank_);
-        publish(mine.said);
-        made->endpoint_ = std::move(mine.endpoint);
+        publish(made->introduction());
     }
     made->begun_us_ = now_us();
     current_.store(made, std::memory_order_release);
@@ -382,7 +381,7 @@ void Job::begin(double init_ms) {
 // Collective over MPI_COMM_WORLD: who wants calls to wait for each other has MPI_Init wait, too.
 void Job::wait_in_init() {
     const Stopwatch stopwatch;
-    Introducing introducing(MPI_COMM_WORLD);
+    Introducing introducing(MPI_COMM_WORLD, *this);
     introducing.pending().wait(my_rank_);
     const std::shared_ptr<Peers> all = introducing.take();
     add(all);
@@ -436,7 +435,10 @@ void Job::stop_measuring() {
     for (const auto& peers : retired_->peers_) {
         peers->stop_measuring();
     }
-    retired_->told_.reset();
+    const std::lock_guard lock(retired_->whole_mutex_);
+    if (retired_->whole_) {
+        retired_->whole_->stop_measuring();
+    }
 }
 
 std::shared_ptr<Peers> Job::peers_of(MPI_Group group) {
@@ -454,25 +456,33 @@ bool Job::has_room_for_peers() {
     return peers_.size() < most_twins;
 }
 
+const Introduction& Job::introduction() {
+    const std::lock_guard lock(whole_mutex_);
+    if (!introduced_) {
+        introduced_ = introduce_this_rank(my_rank_);
+    }
+    return introduced_->said;
+}
+
+std::shared_ptr<Peers> Job::whole(const std::vector<Introduction>& all, bool by_launcher) {
+    const std::lock_guard lock(whole_mutex_);
+    if (!whole_) {
+        whole_ = std::make_shared<Peers>(all_, all, my_rank_, std::move(introduced_->endpoint));
+        told_by_launcher_ = by_launcher;
+    }
+    return whole_;
+}
+
 // The agents begin to measure while the program is still in its first call.
 void Job::ask_launcher() {
     fetch_modex_ahead([this](const std::vector<Introduction>& all) {
-        auto made = std::make_shared<Peers>(all_, all, my_rank_, std::move(endpoint_));
-        const std::lock_guard lock(mutex_);
-        told_ = std::move(made);
+        whole(all, true);
     });
 }
 
 bool Job::meets_by_launcher() {
-    std::shared_ptr<Peers> told;
-    {
-        const std::lock_guard lock(mutex_);
-        told.swap(told_);
-    }
-    if (told && !peers_of(*all_)) {
-        add(std::move(told));
-        const std::lock_guard lock(mutex_);
-        cost_.by_launcher = true;
+    if (told_by_launcher_) {
+        add(whole_);
     }
     return may_be_told();
 }
@@ -496,15 +506,19 @@ bool Job::has_room_for_twin() {
 }
 
 void Job::add(std::shared_ptr<Peers> peers) {
-    peers->say_who();
     const std::lock_guard lock(mutex_);
+    if (std::ranges::find(peers_, peers) != peers_.end()) {
+        return;
+    }
+    peers->say_who();
     std::erase_if(peers_, [&](const auto& each) {  // whom the launcher has not told to all of them
         return each->world().rank_count() == peers->world().rank_count() && holds(each->group(), peers->group());
     });
-    peers_.push_back(std::move(peers));
     if (begun_us_ > 0 && cost_.introduced_ms == 0) {
-        cost_.introduced_ms = (now_us() - begun_us_) / 1000;
+        cost_.introduced_ms = (peers->met_us() - begun_us_) / 1000;
+        cost_.by_launcher = told_by_launcher_;
     }
+    peers_.push_back(std::move(peers));
 }
 
 void Job::waited_in_call(double ms) {

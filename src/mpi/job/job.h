@@ -41,6 +41,8 @@ class Peers {
     std::uint64_t id() const { return id_; }
     MPI_Group group() const { return *group_; }
     const World& world() const { return world_; }
+    /// When this rank heard of all of them.
+    double met_us() const { return met_us_; }
     /// Who measures beside the program; null: nobody does, or not on every host.
     const std::shared_ptr<NetworkSource>& source() const { return source_; }
     /// What probes may cost in calls on `comm`, whose ranks are among these; of communicators of the same ranks one and the same.
@@ -54,16 +56,25 @@ class Peers {
     std::shared_ptr<const Group> group_;
     std::uint64_t id_;
     World world_;
+    double met_us_ = now_us();
     std::shared_ptr<NetworkSource> source_;
     mutable std::map<std::vector<int>, std::weak_ptr<Ledger>> ledgers_;  ///< of ranks that are decided for here
     mutable std::mutex ledgers_mutex_;
 };
 
+/// What a rank says of itself, and the sockets of the agent that it may become.
+struct Introduced {
+    Introduction said;
+    std::optional<agent::Endpoint> endpoint;
+};
+
+class Job;
+
 /// How they come to know each other by MPI.
 class Introducing {
   public:
     /// Collective over `comm`; does not block.
-    explicit Introducing(MPI_Comm comm);
+    Introducing(MPI_Comm comm, Job& job);
 
     Pending& pending() { return pending_; }
     /// Once complete.
@@ -75,9 +86,10 @@ class Introducing {
         std::optional<agent::Endpoint> endpoint;
     };
 
-    Pending tell_all(const Introduction& mine);
+    Pending tell_all();
 
     MPI_Comm comm_;
+    Job& job_;
     std::shared_ptr<const Group> group_;
     std::shared_ptr<Memory> memory_ = std::make_shared<Memory>();
     Pending pending_;
@@ -233,6 +245,10 @@ class Job {
     std::shared_ptr<Peers> peers_of(MPI_Group group);
     std::shared_ptr<Twin> twin_of(MPI_Group group);
     bool has_room_for_peers();
+    /// What this rank says of itself to those of MPI_COMM_WORLD, the same however they come to hear of it.
+    const Introduction& introduction();
+    /// Those ranks, by what all have said; made once, by the first thread that has heard of it. Calls no MPI.
+    std::shared_ptr<Peers> whole(const std::vector<Introduction>& all, bool by_launcher);
     /// The launcher is asked for all ranks of MPI_COMM_WORLD, once.
     void ask_launcher();
     /// They know each other from now on, if it has told of all; true: it has, or may do so soon.
@@ -276,11 +292,14 @@ class Job {
 
     std::mutex mutex_;  ///< of what follows
     const std::shared_ptr<const Group> all_ = std::make_shared<Group>(MPI_COMM_WORLD);
-    std::optional<agent::Endpoint> endpoint_;  ///< that the launcher passes on
-    std::shared_ptr<Peers> told_;              ///< of by the launcher, until they are added
     std::vector<std::shared_ptr<Peers>> peers_;
     std::vector<std::shared_ptr<Twin>> twins_;
     std::vector<std::weak_ptr<Group>> meetings_;
+
+    std::mutex whole_mutex_;
+    std::optional<Introduced> introduced_;
+    std::shared_ptr<Peers> whole_;
+    std::atomic<bool> told_by_launcher_{false};  ///< whole_ is there, and was heard of so
 
     struct Adopted {
         MPI_Comm comm;

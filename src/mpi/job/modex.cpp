@@ -165,6 +165,8 @@ void ask_the_others(bool for_addresses) {
 
 }  // namespace
 
+std::optional<agent::Key> key_of_launcher() { return std::nullopt; }
+
 // Where not all are asked for, nobody would be told.
 bool may_publish() { return passes_on() && size_of(MPI_COMM_WORLD) <= most_ranks_for_all; }
 
@@ -207,17 +209,6 @@ bool may_be_told() {
     const Modex& mine = modex();
     return mine.asked && mine.published && !mine.given_up && now_us() - mine.asked_us < most_wait_us;
 }
-
-}  // namespace mutirao::mpi
-
-#else
-
-namespace mutirao::mpi {
-
-bool may_publish() { return false; }
-void publish(const Introduction&) {}
-void fetch_modex_ahead(Told) {}
-bool may_be_told() { return false; }
 
 }  // namespace mutirao::mpi
 

@@ -1,12 +1,15 @@
 // The modex: what the processes of a job tell each other by whoever launched them, beside MPI. Those of Open MPI learn
-// each other's addresses so, by PMIx, each when it first needs it, and wait inside the call for the launcher's host and
-// back: between sites a first broadcast takes seconds for that (docs/results.md). All of this does nothing where PMIx is
-// not the way.
+// each other's addresses so, by PMIx (modex.cpp), each when it first needs it, and wait inside the call for the launcher's
+// host and back: between sites a first broadcast takes seconds for that (docs/results.md). What Hydra passes on is all in
+// MPI_Init, so under `mutirao run` its ranks meet at a rendezvous of ours (rendezvous.cpp). All of this does nothing where
+// neither is the way.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
+#include "agent/key.h"
 #include "mpi/base/world.h"
 
 namespace mutirao::mpi {
@@ -14,6 +17,8 @@ namespace mutirao::mpi {
 /// Whether a launcher is there that passes on what is published; not where all ranks are on one host, or too many for each
 /// to ask for all.
 bool may_publish();
+/// That all ranks have from it, so that none need be told; nothing: they have none.
+std::optional<agent::Key> key_of_launcher();
 /// What this rank says of itself, for whoever asks: until then nothing leaves this host.
 void publish(const Introduction& mine);
 

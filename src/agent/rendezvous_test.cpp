@@ -1,0 +1,116 @@
+#include "agent/rendezvous.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <cstring>
+#include <thread>
+
+#include "agent/system.h"
+
+namespace mutirao::agent {
+namespace {
+
+constexpr std::uint32_t ranks = 5;
+
+Said words_of(std::uint32_t rank) {
+    Said said{};
+    said.front() = said.back() = std::byte(rank + 1);
+    return said;
+}
+
+/// Serves in a thread until it is left.
+class Held : public testing::Test {
+  protected:
+    Held() {
+        EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+        served = std::thread([this] { rendezvous->serve(ends[0]); });
+    }
+    ~Held() override {
+        close(ends[1]);
+        served.join();
+        close(ends[0]);
+    }
+    std::optional<std::vector<Said>> come(std::uint32_t rank, std::int64_t patience_ns = 60 * ns_per_s) const {
+        return meet(invited, rank, ranks, words_of(rank), now_ns() + patience_ns);
+    }
+    /// All that are not in `absent`, at once; how many were told all.
+    int all_come(std::vector<std::uint32_t> absent, std::int64_t patience_ns) {
+        std::atomic<int> told{0};
+        std::vector<std::thread> threads;
+        for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+            if (std::ranges::count(absent, rank) != 0) continue;
+            threads.emplace_back([&, rank] {
+                const auto all = come(rank, patience_ns);
+                told += all && all->size() == ranks && (*all)[0] == words_of(0) && (*all)[ranks - 1] == words_of(ranks - 1);
+            });
+        }
+        for (std::thread& each : threads) each.join();
+        return told;
+    }
+
+    std::optional<Rendezvous> rendezvous = Rendezvous::open();
+    const Invitation invited = *Invitation::from(rendezvous->invitation().text());
+    std::array<int, 2> ends{};
+    std::thread served;
+};
+
+TEST_F(Held, AllTakeWhatAllHaveSaid) { EXPECT_EQ(all_come({}, 60 * ns_per_s), ranks); }
+
+TEST_F(Held, WithoutOneNobodyIsToldAndWhoGaveUpMayComeAgain) {
+    EXPECT_EQ(all_come({2}, 200 * ns_per_ms), 0);
+    EXPECT_EQ(all_come({}, 60 * ns_per_s), ranks);
+}
+
+TEST_F(Held, WhoHasNoKeyIsSentAway) {
+    Invitation forged = invited;
+    forged.key.bytes.front() ^= std::byte{1};
+    EXPECT_FALSE(meet(forged, 0, ranks, words_of(3), now_ns() + 60 * ns_per_s));
+    EXPECT_EQ(all_come({}, 60 * ns_per_s), ranks);
+}
+
+TEST_F(Held, ASecondOfARankAndRanksOfAnotherJobAreSentAway) {
+    std::thread first([&] { EXPECT_TRUE(come(0)); });
+    std::optional<std::vector<Said>> told;
+    const auto sent_away = [&](std::uint32_t rank, std::uint32_t of) {
+        return !meet(invited, rank, of, words_of(rank), now_ns() + 100 * ns_per_ms);
+    };
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_TRUE(sent_away(0, ranks));
+    EXPECT_TRUE(sent_away(1, ranks + 1));
+    EXPECT_TRUE(sent_away(ranks, ranks));
+    EXPECT_TRUE(sent_away(0, Rendezvous::most_ranks + 1));
+    EXPECT_EQ(all_come({0}, 60 * ns_per_s), ranks - 1);
+    first.join();
+}
+
+TEST_F(Held, AnImpostorWithoutTheKeyIsNotBelieved) {
+    // It takes what is said, and answers with as many zeros.
+    auto other = *Endpoint::open();
+    std::thread answers([&] {
+        const File socket = [&] {
+            for (;;) {
+                if (const int taken = accept(other.tcp(), nullptr, nullptr); taken >= 0) return File(taken);
+            }
+        }();
+        std::vector<std::byte> bytes(ranks * sizeof(Said) + sizeof(Mac));
+        send(socket.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        while (recv(socket.number(), bytes.data(), bytes.size(), 0) > 0) {
+        }
+    });
+    EXPECT_FALSE(meet({other.contact(), invited.key}, 0, ranks, words_of(0), now_ns() + 60 * ns_per_s));
+    answers.join();
+}
+
+TEST(RendezvousInvitation, ItsTextIsReadBackAndNothingElse) {
+    const Invitation made{{{1, 2}, 2, 3, 4, 0}, *random_key()};
+    const auto read = Invitation::from(made.text());
+    ASSERT_TRUE(read);
+    EXPECT_TRUE(read->place == made.place && read->key == made.key);
+    EXPECT_FALSE(Invitation::from(made.text() + "00"));
+    EXPECT_FALSE(Invitation::from(made.text().substr(2)));
+    EXPECT_FALSE(Invitation::from(""));
+}
+
+}  // namespace
+}  // namespace mutirao::agent
