@@ -1,7 +1,7 @@
 #include "core/algorithms/dataflow.h"
 
 #include <algorithm>
-#include <optional>
+#include <vector>
 
 namespace mutirao {
 
@@ -41,16 +41,17 @@ Schedule::After Dataflow::earlier(std::initializer_list<Use> uses, StepId later_
 
 namespace {
 
-/// All of them together if each begins where the one before ends.
-std::optional<Region> one_piece(std::span<const Region> pieces) {
-    Region whole = pieces.front();
-    for (const Region& piece : pieces.subspan(1)) {
-        if (piece.buffer != whole.buffer || piece.offset_bytes != whole.end_bytes()) {
-            return std::nullopt;
+/// Those that follow each other as one.
+std::vector<Region> joined_runs(std::span<const Region> pieces) {
+    std::vector<Region> runs;
+    for (const Region& piece : pieces) {
+        if (runs.empty() || piece.buffer != runs.back().buffer || piece.offset_bytes != runs.back().end_bytes()) {
+            runs.push_back(piece);
+        } else {
+            runs.back().length_bytes += piece.length_bytes;
         }
-        whole.length_bytes += piece.length_bytes;
     }
-    return whole;
+    return runs;
 }
 
 }  // namespace
@@ -68,9 +69,10 @@ Region Packing::room_of(std::span<const Region> pieces) {
 }
 
 Region Packing::packed(std::span<const Region> pieces) {
-    if (const auto whole = one_piece(pieces)) return *whole;
-    const Region message = room_of(pieces);
-    pack(pieces, message);
+    const std::vector<Region> runs = joined_runs(pieces);
+    if (runs.size() == 1) return runs.front();
+    const Region message = room_of(runs);
+    pack(runs, message);
     return message;
 }
 
@@ -83,16 +85,17 @@ void Packing::pack(std::span<const Region> pieces, const Region& message) {
 }
 
 void Packing::receive(int peer, std::span<const Region> pieces) {
-    if (const auto whole = one_piece(pieces)) {
-        flow_.receive(peer, *whole);
+    const std::vector<Region> runs = joined_runs(pieces);
+    if (runs.size() == 1) {
+        flow_.receive(peer, runs.front());
         return;
     }
-    const Region message = room_of(pieces);
+    const Region message = room_of(runs);
     flow_.receive(peer, message);
     std::size_t done = 0;
-    for (const Region& piece : pieces) {
-        flow_.copy({message.buffer, message.offset_bytes + done, piece.length_bytes}, piece);
-        done += piece.length_bytes;
+    for (const Region& run : runs) {
+        flow_.copy({message.buffer, message.offset_bytes + done, run.length_bytes}, run);
+        done += run.length_bytes;
     }
 }
 

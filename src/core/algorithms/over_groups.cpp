@@ -301,10 +301,14 @@ class OverGroups {
         packing_.receive(from, pieces_);
     }
 
-    /// One rank of a host, or the holder in its own.
+    /// One rank of a host. Parts of a block meet there, and go on as one.
+    static int speaker(const std::vector<int>& ranks, int index) {
+        return ranks[static_cast<std::size_t>(index) % ranks.size()];
+    }
+    /// Or the holder in its own.
     static int speaker(const std::vector<int>& ranks, int index, int holder) {
         const bool has_holder = std::ranges::find(ranks, holder) != ranks.end();
-        return has_holder ? holder : ranks[static_cast<std::size_t>(index) % ranks.size()];
+        return has_holder ? holder : speaker(ranks, index);
     }
 
     /// Brings these to the ranks that send them on.
@@ -416,9 +420,12 @@ class OverGroups {
             const std::span hosts(root_has_it ? without_root : hosts_here_.ranks);
             for (const std::vector<int>& ranks : is_here(each.holder) ? hosts : hosts.subspan(hosts_here_.own, 1)) {
                 if (ranks.empty()) continue;
-                const int speaking = speaker(ranks, each.index, each.holder);
+                const bool in_parts = cut_of(here_) > 1 && !stays(each.index, here_);
+                const int speaking = in_parts ? speaker(ranks, each.index) : speaker(ranks, each.index, each.holder);
                 add(to_hosts, each.holder, speaking);
-                for (const int rank : ranks) add(inside, speaking, rank);
+                for (const int rank : ranks) {
+                    if (rank != each.holder) add(inside, speaking, rank);
+                }
             }
         }
         carry(to_hosts);
@@ -585,7 +592,7 @@ Algorithm row(Collective collective, std::string_view name, std::string_view sum
             .name = name,
             .summary = summary,
             .source = "after Traeff and Hunold 2019, arXiv:1910.13373; Bienz et al. 2022, arXiv:2206.03564",
-            .build = build, .spreads = {4, 1, 16}, .trees = {TreeKind::two_level, TreeKind::regions},
+            .build = build, .spreads = {4, 1, 18}, .trees = {TreeKind::two_level, TreeKind::regions},
             .least_bytes = row_of(collective).in_blocks == InBlocks::none ? least_message_bytes : least_block_bytes,
             .blocks = blocks};
 }

@@ -14,7 +14,7 @@ namespace mutirao {
 /// No prediction of a decision walks through more messages than this.
 /// A candidate that would need more even of a pipeline's beginning is not considered; one in p^2
 /// messages is that from 513 hosts on.
-inline constexpr std::size_t most_messages_predicted = std::size_t{1} << 18;
+inline constexpr std::size_t most_messages_predicted = std::size_t{5} << 16;
 
 /// A candidate beyond one of these is given up as soon as that is known.
 struct Limits {

@@ -78,7 +78,7 @@ constexpr std::size_t refined_shapes = 3;
 constexpr double most_ratio = 3;
 
 /// What takes so many times as long as the bound is near it, or at it.
-constexpr double near_ratio = 1.05, at_bound_ratio = 1.01;
+constexpr double near_ratio = 1.1, at_bound_ratio = 1.01;
 
 /// A pipeline shows what it is worth from about so many segments.
 constexpr std::size_t least_segments_of_a_pipeline = 8;
@@ -303,16 +303,16 @@ Decision Deciding::decide() {
 /// Among many ranks the least with which what a pair carries leaves at once: more messages win nothing.
 int Deciding::first_spread(const Candidate& shape) {
     const std::vector<int>& spreads = shape.algorithm->spreads;
-    int first = spreads.front();
-    if (network_->rank_count() < many_ranks) return first;
+    if (network_->rank_count() < many_ranks) return spreads.front();
     const std::size_t window_bytes = hosts_.between_hosts().transport.initial_window_bytes;
     const bool in_blocks = row_of(shape_.collective).in_blocks != InBlocks::none;
     const int carriers = in_blocks ? 1 : std::max(largest_group(shape.parameters.tree), 1);
+    std::optional<int> least;
     for (const int spread : spreads) {
         const std::size_t share_bytes = shape_.length_bytes / static_cast<std::size_t>(carriers * spread);
-        if (share_bytes <= window_bytes) first = std::min(first, spread);
+        if (share_bytes <= window_bytes) least = std::min(least.value_or(spread), spread);
     }
-    return first;
+    return least.value_or(spreads.front());
 }
 
 /// Spreads beside the first one are tried of the best shapes alone; smaller ones also where it would be too many
@@ -418,7 +418,11 @@ void Deciding::predict_segments(Candidate shape) {
 
 /// What does not go between hosts and then inside.
 void Deciding::predict_ranks() {
-    for (const Candidate& shape : candidates_in_one_piece(shape_.collective)) {
+    std::vector<Candidate> shapes = candidates_in_one_piece(shape_.collective);
+    std::ranges::stable_partition(shapes, [&](const Candidate& each) {
+        return !each.algorithm->spreads.empty() && each.parameters.spread == first_spread(each);
+    });
+    for (const Candidate& shape : shapes) {
         if (goes_between_hosts(shape) || !is_for_as_many_hosts(*shape.algorithm)) continue;
         if (is_refinement(shape) && has_one_within(at_bound_ratio)) continue;
         for (const Candidate& each : first_choices_of(shape)) predict_in_full(each);
