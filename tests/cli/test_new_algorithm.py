@@ -32,44 +32,23 @@ def compile_together(files):
     assert finished.returncode == 0, finished.stderr
 
 
+def tables():
+    """The name of each file's table of rows, and the file."""
+    return {table: path for path in (ROOT / ALGORITHMS).rglob("*.cpp")
+            for table in re.findall(r"^std::vector<Algorithm> (\w+_rows)\(\) \{", path.read_text(), re.MULTILINE)}
+
+
 def test_every_collective_with_algorithms_of_its_own_has_a_start():
-    assert list(STARTS) == [name for name in COLLECTIVES if parts_of(ROOT / CATALOGUE, name)]
+    own = set(re.findall(r"\.collective = (?:Collective::)?(\w+), \.name",
+                         "".join(path.read_text() for path in tables().values()))) - {"collective"}
+    assert list(STARTS) == [name for name in COLLECTIVES if name in own]
 
 
-def parts_of(path, collective):
-    """What a file has in the collective's namespace."""
-    return re.findall(rf"^namespace {collective} \{{\n(.*?)^\}}  // namespace {collective}\n", path.read_text(),
-                      re.MULTILINE | re.DOTALL)
-
-
-def sources_and_names():
-    """Of each collective: the algorithms whose rows its folder or its part of a file beside the folders has, and its
-    part of the catalogue."""
-    for collective in STARTS:
-        sources = [path.read_text() for path in sorted((ROOT / ALGORITHMS / collective).glob("*.cpp"))]
-        sources += [part for path in sorted((ROOT / ALGORITHMS).glob("*.cpp")) if path != ROOT / CATALOGUE
-                    for part in parts_of(path, collective)]
-        rows = [name for text in sources for name in re.findall(r"^Algorithm (\w+)\(\) \{", text, re.MULTILINE)]
-        declared, _, listed = parts_of(ROOT / CATALOGUE, collective)[0].partition("\nstatic ")
-        yield collective, rows, declared, listed.partition("return {")[2]
-
-
-def test_the_catalogue_has_every_row_once():
-    for collective, rows, declared, listed in sources_and_names():
-        assert sorted(re.findall(r"(\w+)\(\)", declared)) == sorted(rows), collective
-        assert sorted(re.findall(r"(\w+)\(\)", listed)) == sorted(rows), collective
-
-
-def test_the_catalogue_says_which_file_an_algorithm_is_in():
-    for collective, _, declared, _ in sources_and_names():
-        for names, elsewhere in re.findall(r"^Algorithm (.*?);(?:  // (\w+)\.cpp)?$", declared, re.MULTILINE):
-            own = ROOT / ALGORITHMS / collective / f"{elsewhere or names.removesuffix('()')}.cpp"
-            file = own if own.exists() else ROOT / ALGORITHMS / own.name
-            code = file.read_text()
-            functions = code if own.exists() else "".join(parts_of(file, collective))
-            for name in names.split(", "):
-                assert f"\nAlgorithm {name} {{" in functions, f"{collective}/{name}"
-                assert f'"{name.removesuffix("()")}",' in code, f"{collective}/{name}"
+def test_the_catalogue_has_every_table_once():
+    declared, _, listed = (ROOT / CATALOGUE).read_text().partition("tables[])() = {")
+    listed = listed.partition("};")[0]
+    assert sorted(re.findall(r"\w+_rows(?=\(\)[,;])", declared)) == sorted(tables())
+    assert sorted(re.findall(r"\w+_rows", listed)) == sorted(tables())
 
 
 def test_it_makes_a_file_with_a_row_and_names_it_in_the_catalogue(typed, copy):
@@ -79,7 +58,7 @@ def test_it_makes_a_file_with_a_row_and_names_it_in_the_catalogue(typed, copy):
 
 
 def assert_made(typed, copy, collective, name):
-    before, start = texts(copy), f"static Schedule {STARTS[collective]}(const Request& request) {{\n"
+    before, start = texts(copy), f"Schedule {collective}_{STARTS[collective]}(const Request& request) {{\n"
     told = json.loads(typed("new-algorithm", collective, name, "--root", copy, "--json").stdout)
     after = texts(copy)
     changed = {str(path) for path in after if before.get(path) != after[path]}
@@ -90,18 +69,15 @@ def assert_made(typed, copy, collective, name):
     assert f"--gtest_filter='*/{collective}_{name}" in told["next"]["prove it"]
 
     code = (copy / told["file"]).read_text()
-    body = code.partition(f"static Schedule {name}(const Request& request) {{\n")[2].partition("\n}\n")[0]
-    assert body and f"{start}{body}\n}}\n" in parts_of(copy / SIMPLEST, collective)[0]
-    row = code.partition(f"Algorithm {name}() {{\n")[2]
-    assert f"\nnamespace mutirao::{collective} {{\n" in code
-    assert f'{{.name = "{name}",' in row and f".build = {name}" in row
+    body = code.partition(f"static Schedule {collective}_{name}(const Request& request) {{\n")[2].partition("\n}\n")[0]
+    assert body and f"{start}{body}\n}}\n" in (copy / SIMPLEST).read_text()
+    row = code.partition(f"{collective}_{name}_rows() {{\n")[2]
+    assert f'{{.collective = Collective::{collective}, .name = "{name}",' in row
+    assert f".build = {collective}_{name}" in row
     assert (".keeps_order = true" in row) == (
         collective in ("reduce", "allreduce", "reduce_scatter_block", "scan", "exscan"))
     assert (".level = Level::hosts" in row) == (collective == "broadcast")
-
-    names = after[CATALOGUE].partition(f"\nnamespace {collective} {{\n")[2].partition("\n}  // namespace")[0]
-    assert names.count(f"\nAlgorithm {name}();\n\nstatic ") == 1
-    assert names.endswith(f",\n            {name}()}};\n}}\n")
+    assert after[CATALOGUE].count(f"{collective}_{name}_rows") == 2
     return copy / told["file"]
 
 
@@ -112,7 +88,6 @@ def assert_made(typed, copy, collective, name):
     ("gather", "Mine", ["'Mine'", "lower_case_with_underscores"]),
     ("gather", "my-own", ["'my-own'"]),
     ("gather", "../mine", ["'../mine'"]),
-    ("gather", "default", ["'default'", "C++"]),
 ])
 def test_what_is_wrong_is_one_line_and_changes_nothing(typed, copy, collective, name, named):
     before = texts(copy)

@@ -6,8 +6,7 @@
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao {
-
-namespace allgather {
+namespace {
 
 // Each rank holds the blocks from its own on, counted round, and gets as many again from each of k - 1 ranks ahead
 // a round. They are staged in that order in scratch memory, so that a message is one piece, and copied to their
@@ -17,7 +16,7 @@ namespace allgather {
 // Cost, p ranks, radix k, blocks of n bytes: ceil(log_k p) rounds of up to k - 1 messages (twice as many in the
 // last); a port sends and receives (p - 1) n bytes. Scratch for the blocks of all rounds but the last, the
 // greatest power of k below p, and a copy of each.
-static Schedule bruck(const Request& request) {
+Schedule allgather_bruck(const Request& request) {
     const Blocks blocks = blocks_of(request);
     const Blocks ahead = blocks_from_rank(request, request.rank);
     const auto staged = [&](int first, int count) { return ahead.range(first, first + count, Buffer::scratch); };
@@ -46,17 +45,6 @@ static Schedule bruck(const Request& request) {
     }
     return std::move(flow).take();
 }
-
-Algorithm bruck() {
-    return {.name = "bruck",
-            .summary = "all that is held comes from ranks ahead, at growing distances",
-            .source = "Bruck et al. 1997, doi:10.1109/71.642949",
-            .build = bruck, .radices = {2, 4, 8}, .blocks = InBlocks::uneven};
-}
-
-}  // namespace allgather
-
-namespace {
 
 /// The blocks whose way has `digit` at `weight`: they come in runs of `weight` ways.
 struct Hop {
@@ -173,10 +161,6 @@ class Bruck {
     std::vector<Hop> hops_;  ///< by weight, then by digit
 };
 
-}  // namespace
-
-namespace alltoall {
-
 // A block that has to go i ranks back goes there in as many hops as i has digits to base k that are not 0, the
 // lowest first; all blocks of one hop of one rank are one message. There is no rotation before and after: each
 // block is copied straight from where it arrived to where its next message is made up, and those that only have
@@ -186,15 +170,22 @@ namespace alltoall {
 // (k - 1) / k p log_k p blocks, so it is for short ones. Scratch for up to twice as many. Blocks must be equal:
 // ranks on the way know no others' lengths (with lengths sent ahead: Fan et al. 2025,
 // doi:10.1145/3731545.3731590).
-static Schedule bruck(const Request& request) { return Bruck(request).run(); }
+Schedule alltoall_bruck(const Request& request) { return Bruck(request).run(); }
 
-Algorithm bruck() {
-    return {.name = "bruck",
-            .summary = "blocks travel digit by digit of their distance, many in a message",
-            .source = "Bruck et al. 1997, doi:10.1109/71.642949",
-            .build = bruck, .radices = {2, 4, 8}};
+}  // namespace
+
+std::vector<Algorithm> bruck_rows() {
+    using enum Collective;
+    return {
+        {.collective = allgather, .name = "bruck",
+         .summary = "all that is held comes from ranks ahead, at growing distances",
+         .source = "Bruck et al. 1997, doi:10.1109/71.642949",
+         .build = allgather_bruck, .radices = {2, 4, 8}, .blocks = InBlocks::uneven},
+        {.collective = alltoall, .name = "bruck",
+         .summary = "blocks travel digit by digit of their distance, many in a message",
+         .source = "Bruck et al. 1997, doi:10.1109/71.642949",
+         .build = alltoall_bruck, .radices = {2, 4, 8}},
+    };
 }
-
-}  // namespace alltoall
 
 }  // namespace mutirao

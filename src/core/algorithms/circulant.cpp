@@ -223,13 +223,11 @@ constexpr std::size_t most_turns_ahead = 4;
 
 }  // namespace
 
-namespace broadcast {
-
 // In every round a rank passes one segment on and receives another.
 //
 // Cost, p ranks, n bytes in s segments: s - 1 + ceil(log2 p) rounds of n / s bytes, which is the least possible; a
 // rank receives n bytes, and sends one segment a round at most.
-static Schedule circulant(const Request& request) {
+static Schedule broadcast_circulant(const Request& request) {
     const Region whole{Buffer::output, 0, request.length_bytes};
     const auto segments = segments_of(whole, request.parameters.segment_bytes);
     const auto segment = [&](int number) { return segments[static_cast<std::size_t>(number)]; };
@@ -241,24 +239,13 @@ static Schedule circulant(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm circulant() {
-    return {.name = "circulant",
-            .summary = "a segment in and one out in each round, over skips that take turns",
-            .source = "Traeff 2025, doi:10.1145/3735139",
-            .build = circulant, .segmented = true, .level = Level::hosts};
-}
-
-}  // namespace broadcast
-
-namespace reduce {
-
 // The broadcast read from its end: what a rank received comes to be sent, once everything has come that it had passed
 // on.
 //
 // Cost, p ranks, n bytes in s segments: s - 1 + ceil(log2 p) rounds of n / s bytes, which is the least possible; a
 // rank sends n bytes, and receives and combines one segment a round at most. Scratch for up to four times the
 // message. The operator must commute: a segment comes up a tree of its own, whose ranks are in no order.
-static Schedule circulant(const Request& request) {
+static Schedule reduce_circulant(const Request& request) {
     Dataflow flow;
     const bool is_root = request.rank == request.root;
     std::vector<Partial> parts = parts_of(request, whole_message(flow, request, is_root));
@@ -283,20 +270,9 @@ static Schedule circulant(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm circulant() {
-    return {.name = "circulant",
-            .summary = "a segment in and one out in each round, over skips that take turns",
-            .source = "Traeff 2024, arXiv:2407.18004",
-            .build = circulant, .segmented = true};
-}
-
-}  // namespace reduce
-
-namespace allgather {
-
 // Cost, p ranks, blocks of n bytes: ceil(log2 p) steps, up to twice as many messages; a port sends and receives
 // (p - 1) n bytes; nothing but the own block is copied.
-static Schedule circulant(const Request& request) {
+static Schedule allgather_circulant(const Request& request) {
     const Blocks blocks = blocks_of(request);
     Dataflow flow;
     flow.copy(own_input(request), blocks.block(request.rank));
@@ -304,20 +280,9 @@ static Schedule circulant(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm circulant() {
-    return {.name = "circulant",
-            .summary = "like bruck with skips that halve p, without staging",
-            .source = "Traeff 2024, arXiv:2410.14234",
-            .build = circulant, .blocks = InBlocks::uneven};
-}
-
-}  // namespace allgather
-
-namespace allreduce {
-
 // Cost, p ranks, n bytes: 2 ceil(log2 p) rounds for any p, in each one or two messages a rank, and 2 n (p - 1) / p
 // bytes through each port, which is the least possible. Empty blocks are not sent.
-Schedule circulant(const Request& request) {
+Schedule allreduce_circulant(const Request& request) {
     const Blocks blocks(request.length_bytes, request.size, request.unit_bytes);
     const Region home{Buffer::output, 0, request.length_bytes};
     Dataflow flow;
@@ -331,20 +296,9 @@ Schedule circulant(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm circulant() {
-    return {.name = "circulant",
-            .summary = "reduce-scatter and allgather along halving skips, for any number of ranks",
-            .source = "Traeff 2024, arXiv:2410.14234",
-            .build = circulant};
-}
-
-}  // namespace allreduce
-
-namespace reduce_scatter_block {
-
 // Cost, p ranks, blocks of n bytes: ceil(log2 p) rounds for any p, in each one or two messages a rank, and
 // (p - 1) n bytes through each port, which is the least possible.
-static Schedule circulant(const Request& request) {
+static Schedule reduce_scatter_block_circulant(const Request& request) {
     const Blocks blocks = blocks_of(request);
     const Region result{Buffer::output, 0, own_length_bytes(request)};
     Dataflow flow;
@@ -357,13 +311,29 @@ static Schedule circulant(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm circulant() {
-    return {.name = "circulant",
-            .summary = "along halving skips, for any number of ranks",
-            .source = "Traeff 2024, arXiv:2410.14234",
-            .build = circulant, .blocks = InBlocks::uneven};
+std::vector<Algorithm> circulant_rows() {
+    using enum Collective;
+    return {
+        {.collective = broadcast, .name = "circulant",
+         .summary = "a segment in and one out in each round, over skips that take turns",
+         .source = "Traeff 2025, doi:10.1145/3735139",
+         .build = broadcast_circulant, .segmented = true, .level = Level::hosts},
+        {.collective = reduce, .name = "circulant",
+         .summary = "a segment in and one out in each round, over skips that take turns",
+         .source = "Traeff 2024, arXiv:2407.18004",
+         .build = reduce_circulant, .segmented = true},
+        {.collective = allgather, .name = "circulant", .summary = "like bruck with skips that halve p, without staging",
+         .source = "Traeff 2024, arXiv:2410.14234",
+         .build = allgather_circulant, .blocks = InBlocks::uneven},
+        {.collective = allreduce, .name = "circulant",
+         .summary = "reduce-scatter and allgather along halving skips, for any number of ranks",
+         .source = "Traeff 2024, arXiv:2410.14234",
+         .build = allreduce_circulant},
+        {.collective = reduce_scatter_block, .name = "circulant",
+         .summary = "along halving skips, for any number of ranks",
+         .source = "Traeff 2024, arXiv:2410.14234",
+         .build = reduce_scatter_block_circulant, .blocks = InBlocks::uneven},
+    };
 }
-
-}  // namespace reduce_scatter_block
 
 }  // namespace mutirao

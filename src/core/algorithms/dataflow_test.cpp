@@ -46,17 +46,6 @@ TEST(Dataflow, WritersWaitForTheReadersSinceTheLastWriter) {
     EXPECT_EQ(waits_of(schedule, 5), Ids{4});
 }
 
-TEST(Dataflow, LeavesOutStepsOverNoBytesAndHeedsWhatIsAskedFor) {
-    Dataflow flow;
-    EXPECT_EQ(flow.receive(1, scratch_bytes(3, 3)), Dataflow::no_id);
-    EXPECT_EQ(flow.reduce(scratch_bytes(0, 0), scratch_bytes(3, 3)), Dataflow::no_id);
-    EXPECT_EQ(flow.receive(1, scratch_bytes(0, 3)), 0);
-    EXPECT_EQ(flow.send(1, scratch_bytes(8, 9), 0), 1);
-    const Schedule schedule = std::move(flow).take();
-    ASSERT_EQ(schedule.size(), 2u);
-    EXPECT_EQ(waits_of(schedule, 1), Ids{0});
-}
-
 // Seen to fail without the readers' part of ByteUsers::use, and with cells that are not split at a region's end.
 TEST(Dataflow, NeverHasARace) {
     for (unsigned seed = 0; seed < 200; ++seed) {

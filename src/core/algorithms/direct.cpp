@@ -9,13 +9,12 @@
 #include "core/algorithms/trees.h"
 
 namespace mutirao {
-
-namespace barrier {
+namespace {
 
 // A dissemination of one round, the extreme of the paper's n-way dissemination.
 //
 // Cost, p ranks: depth 1, p - 1 messages a rank.
-static Schedule direct(const Request& request) {
+Schedule barrier_direct(const Request& request) {
     Schedule schedule;
     for (int distance = 1; distance < request.size; ++distance) {
         schedule.send((request.rank + distance) % request.size, signal);
@@ -24,42 +23,20 @@ static Schedule direct(const Request& request) {
     return schedule;
 }
 
-Algorithm direct() {
-    return {.name = "direct",
-            .summary = "every rank signals to every other at once",
-            .source = "Hoefler, Mehlan, Mietke and Rehm 2006, 'Fast Barrier Synchronization for InfiniBand'",
-            .build = direct};
-}
-
-}  // namespace barrier
-
-namespace broadcast {
-
 // The linear broadcast of every early MPI library, and the inner part of MagPIe's between sites.
 //
 // Cost, p ranks, n bytes: depth 1; p - 1 messages and (p - 1) n bytes leave the root. Never segmented, since nobody
 // could use a segment before the whole.
-static Schedule flat(const Request& request) {
+Schedule broadcast_flat(const Request& request) {
     if (request.rank != request.root) return over_place(request, {.parent = request.root});
     return over_place(request, {.children = others_of(request.rank, request.size)});
 }
-
-Algorithm flat() {
-    return {.name = "flat",
-            .summary = "the root sends to every rank itself",
-            .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
-            .build = flat, .level = Level::hosts, .inside_a_host = true};
-}
-
-}  // namespace broadcast
-
-namespace gather {
 
 // As every MPI library does for long blocks; the paper compares it with trees.
 //
 // Cost, p ranks, blocks of n bytes: depth 1, p - 1 messages; each block passes one link. The root's port takes
 // (p - 1) n bytes under any algorithm. Segments that are short enough go without asking the receiver.
-static Schedule linear(const Request& request) {
+Schedule gather_linear(const Request& request) {
     const std::size_t segment_bytes = request.parameters.segment_bytes;
     Schedule schedule;
     if (request.rank != request.root) {
@@ -78,19 +55,8 @@ static Schedule linear(const Request& request) {
     return schedule;
 }
 
-Algorithm linear() {
-    return {.name = "linear",
-            .summary = "every rank sends to the root at once",
-            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = linear, .segmented = true, .blocks = InBlocks::own};
-}
-
-}  // namespace gather
-
-namespace scatter {
-
 // The same the other way.
-static Schedule linear(const Request& request) {
+Schedule scatter_linear(const Request& request) {
     Schedule schedule;
     const Region mine{Buffer::output, 0, own_length_bytes(request)};
     const std::size_t segment_bytes = request.parameters.segment_bytes;
@@ -108,22 +74,11 @@ static Schedule linear(const Request& request) {
     return schedule;
 }
 
-Algorithm linear() {
-    return {.name = "linear",
-            .summary = "the root sends to every rank itself",
-            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = linear, .segmented = true, .blocks = InBlocks::own};
-}
-
-}  // namespace scatter
-
-namespace allgather {
-
 // The paper's spread-out exchange in one round, each rank beginning with the next so that they do not all begin
 // with the same.
 //
 // Cost, p ranks, blocks of n bytes: depth 1, p - 1 messages a rank; a port sends and receives (p - 1) n bytes.
-static Schedule linear(const Request& request) {
+Schedule allgather_linear(const Request& request) {
     const Blocks blocks = blocks_of(request);
     Dataflow flow;
     for (int distance = 1; distance < request.size; ++distance) {
@@ -135,36 +90,11 @@ static Schedule linear(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm linear() {
-    return {.name = "linear",
-            .summary = "every rank sends to every other at once",
-            .source = "Bruck et al. 1997, doi:10.1109/71.642949",
-            .build = linear, .blocks = InBlocks::uneven};
-}
-
-Algorithm two_proc() {
-    return {.name = "two_proc",
-            .summary = "a single exchange, which is linear between two",
-            .source = "Open MPI; Bruck et al. 1997, doi:10.1109/71.642949",
-            .build = linear, .fits = [](int size) { return size == 2; }, .blocks = InBlocks::uneven};
-}
-
-}  // namespace allgather
-
-namespace alltoall {
-
 // Cost, p ranks, blocks of n bytes: depth 1, p - 1 messages a rank; a port sends and receives (p - 1) n bytes.
 // Many messages may meet at a port. In segments that are short enough to go without asking the receiver a block saves
 // the two trips that this takes.
-static Schedule linear(const Request& request) {
+Schedule alltoall_linear(const Request& request) {
     return in_rounds(request, Partners::shifted, request.size);
-}
-
-Algorithm linear() {
-    return {.name = "linear",
-            .summary = "all blocks at once, beginning with the next rank",
-            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = linear, .segmented = true, .blocks = InBlocks::own};
 }
 
 // The two of a pair exchange their blocks where p is a power of two, otherwise each rank sends to one and receives
@@ -172,15 +102,8 @@ Algorithm linear() {
 //
 // Cost, p ranks, blocks of n bytes: p - 1 rounds of one message a rank; a port sends and receives (p - 1) n bytes,
 // never to or from two ranks at a time. For long blocks.
-static Schedule pairwise(const Request& request) {
+Schedule alltoall_pairwise(const Request& request) {
     return in_rounds(request, is_power_of_two(request.size) ? Partners::paired : Partners::shifted, 1);
-}
-
-Algorithm pairwise() {
-    return {.name = "pairwise",
-            .summary = "one partner at a time",
-            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = pairwise, .blocks = InBlocks::own};
 }
 
 // As linear, but with at most `radix` ranks sent to and as many received from at a time, which bounds how many
@@ -188,26 +111,15 @@ Algorithm pairwise() {
 //
 // Cost, p ranks, blocks of n bytes, window w: about (p - 1) / w latencies in a row, p - 1 messages a rank; a port
 // sends and receives (p - 1) n bytes. Window 1 is pairwise but for powers of two, a window of p - 1 linear.
-static Schedule windowed(const Request& request) {
+Schedule alltoall_windowed(const Request& request) {
     return in_rounds(request, Partners::shifted, request.parameters.radix);
 }
-
-Algorithm windowed() {
-    return {.name = "windowed",
-            .summary = "at most `radix` partners at a time",
-            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = windowed, .radices = {4, 16, 32}, .blocks = InBlocks::own};
-}
-
-}  // namespace alltoall
-
-namespace reduce {
 
 // The linear reduction of early MPI libraries; the paper has it between sites.
 //
 // Cost, p ranks, n bytes: depth 1; p - 1 messages and (p - 1) n bytes enter the root, which does p - 1 reductions.
 // Never segmented: nobody could use a segment before the whole.
-static Schedule flat(const Request& request) {
+Schedule reduce_flat(const Request& request) {
     Dataflow flow;
     Partial partial = whole_message(flow, request, request.rank == request.root);
     if (request.rank == request.root) {
@@ -218,32 +130,14 @@ static Schedule flat(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm flat() {
-    return {.name = "flat",
-            .summary = "every rank sends to the root, which combines in order",
-            .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
-            .build = flat, .keeps_order = true, .from_first = true};
-}
-
-}  // namespace reduce
-
-namespace allreduce {
-
 // Cost, p ranks, n bytes: one trip; p - 1 messages and (p - 1) n bytes leave and enter each rank, which does p - 1
 // reductions. For short messages.
-static Schedule direct(const Request& request) {
+Schedule allreduce_direct(const Request& request) {
     Dataflow flow;
     Partial partial = whole_message(flow, request, true);
     for (const int rank : others_of(request.rank, request.size)) partial.send(rank);
     partial.combine_all(request);
     return std::move(flow).take();
-}
-
-Algorithm direct() {
-    return {.name = "direct",
-            .summary = "every rank sends to every other and combines by itself",
-            .source = "all operands at once, as the collective is defined",
-            .build = direct, .keeps_order = true, .from_first = true};
 }
 
 // Reduce-scatter and allgather, of which the paper puts its allreduce of long vectors together, in a single step
@@ -252,7 +146,7 @@ Algorithm direct() {
 // Cost, p ranks, n bytes: two trips; 2 (p - 1) messages and 2 n (p - 1) / p bytes leave and enter each rank, which
 // is the least possible. No link carries more than 2 n / p bytes. For messages that are worth p shares. Empty shares
 // are not sent.
-static Schedule direct_shares(const Request& request) {
+Schedule allreduce_direct_shares(const Request& request) {
     const Blocks shares(request.length_bytes, request.size, request.unit_bytes);
     Dataflow flow;
     const Partial whole = whole_message(flow, request, true);
@@ -266,20 +160,9 @@ static Schedule direct_shares(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm direct_shares() {
-    return {.name = "direct_shares",
-            .summary = "every rank combines a share of all operands and sends it to every other",
-            .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
-            .build = direct_shares, .keeps_order = true, .from_first = true};
-}
-
-}  // namespace allreduce
-
-namespace reduce_scatter_block {
-
 // Cost, p ranks, blocks of n bytes: one trip; p - 1 messages and (p - 1) n bytes leave and enter each rank, which
 // is the least possible. For few ranks, or long blocks in a network without bottlenecks.
-static Schedule direct(const Request& request) {
+Schedule reduce_scatter_block_direct(const Request& request) {
     const Blocks blocks = blocks_of(request);
     Dataflow flow;
     const auto operand = [&](int block) { return blocks.block(block, Buffer::input); };
@@ -289,18 +172,11 @@ static Schedule direct(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm direct() {
-    return {.name = "direct",
-            .summary = "every rank sends each other its block and combines in order",
-            .source = "all operands at once, as the collective is defined",
-            .build = direct, .keeps_order = true, .from_first = true, .blocks = InBlocks::uneven};
-}
-
 // In step k a rank sends the block of the rank k ahead and receives for its own from the rank k behind.
 //
 // Cost, p ranks, blocks of n bytes: p - 1 steps of n bytes, which is the least through each port, and never more
 // than one message on the way to a rank.
-static Schedule pairwise(const Request& request) {
+Schedule reduce_scatter_block_pairwise(const Request& request) {
     const int size = request.size;
     const Blocks blocks = blocks_of(request);
     const std::size_t length = own_length_bytes(request);
@@ -324,20 +200,9 @@ static Schedule pairwise(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm pairwise() {
-    return {.name = "pairwise",
-            .summary = "one peer at a time, at growing distance",
-            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = pairwise, .blocks = InBlocks::uneven};
-}
-
-}  // namespace reduce_scatter_block
-
-namespace scan {
-
 // Cost of both prefix sums, p ranks, n bytes: one trip; up to p - 1 messages and (p - 1) n bytes leave and enter a
 // rank. For short messages.
-static Schedule direct(const Request& request) {
+Schedule scan_direct(const Request& request) {
     Dataflow flow;
     Partial partial = whole_message(flow, request, true);
     for (int peer = request.rank + 1; peer < request.size; ++peer) partial.send(peer);
@@ -346,18 +211,7 @@ static Schedule direct(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm direct() {
-    return {.name = "direct",
-            .summary = "every rank sends to all ranks after it",
-            .source = "all operands at once, as the collective is defined",
-            .build = direct, .keeps_order = true, .from_first = true};
-}
-
-}  // namespace scan
-
-namespace exscan {
-
-static Schedule direct(const Request& request) {
+Schedule exscan_direct(const Request& request) {
     Dataflow flow;
     Partial partial = whole_message(flow, request, true);
     for (int peer = request.rank + 1; peer < request.size; ++peer) partial.send(peer);
@@ -365,13 +219,62 @@ static Schedule direct(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm direct() {
-    return {.name = "direct",
-            .summary = "every rank sends to all ranks after it",
-            .source = "all operands at once, as the collective is defined",
-            .build = direct, .keeps_order = true, .from_first = true};
-}
+}  // namespace
 
-}  // namespace exscan
+std::vector<Algorithm> direct_rows() {
+    using enum Collective;
+    return {
+        {.collective = barrier, .name = "direct", .summary = "every rank signals to every other at once",
+         .source = "Hoefler, Mehlan, Mietke and Rehm 2006, 'Fast Barrier Synchronization for InfiniBand'",
+         .build = barrier_direct},
+        {.collective = broadcast, .name = "flat", .summary = "the root sends to every rank itself",
+         .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
+         .build = broadcast_flat, .level = Level::hosts, .inside_a_host = true},
+        {.collective = gather, .name = "linear", .summary = "every rank sends to the root at once",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = gather_linear, .segmented = true, .blocks = InBlocks::own},
+        {.collective = scatter, .name = "linear", .summary = "the root sends to every rank itself",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = scatter_linear, .segmented = true, .blocks = InBlocks::own},
+        {.collective = allgather, .name = "linear", .summary = "every rank sends to every other at once",
+         .source = "Bruck et al. 1997, doi:10.1109/71.642949",
+         .build = allgather_linear, .blocks = InBlocks::uneven},
+        {.collective = allgather, .name = "two_proc", .summary = "a single exchange, which is linear between two",
+         .source = "Open MPI; Bruck et al. 1997, doi:10.1109/71.642949",
+         .build = allgather_linear, .fits = [](int size) { return size == 2; }, .blocks = InBlocks::uneven},
+        {.collective = alltoall, .name = "linear", .summary = "all blocks at once, beginning with the next rank",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = alltoall_linear, .segmented = true, .blocks = InBlocks::own},
+        {.collective = alltoall, .name = "pairwise", .summary = "one partner at a time",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = alltoall_pairwise, .blocks = InBlocks::own},
+        {.collective = alltoall, .name = "windowed", .summary = "at most `radix` partners at a time",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = alltoall_windowed, .radices = {4, 16, 32}, .blocks = InBlocks::own},
+        {.collective = reduce, .name = "flat", .summary = "every rank sends to the root, which combines in order",
+         .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
+         .build = reduce_flat, .keeps_order = true, .from_first = true},
+        {.collective = allreduce, .name = "direct", .summary = "every rank sends to every other and combines by itself",
+         .source = "all operands at once, as the collective is defined",
+         .build = allreduce_direct, .keeps_order = true, .from_first = true},
+        {.collective = allreduce, .name = "direct_shares",
+         .summary = "every rank combines a share of all operands and sends it to every other",
+         .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
+         .build = allreduce_direct_shares, .keeps_order = true, .from_first = true},
+        {.collective = reduce_scatter_block, .name = "direct",
+         .summary = "every rank sends each other its block and combines in order",
+         .source = "all operands at once, as the collective is defined",
+         .build = reduce_scatter_block_direct, .keeps_order = true, .from_first = true, .blocks = InBlocks::uneven},
+        {.collective = reduce_scatter_block, .name = "pairwise", .summary = "one peer at a time, at growing distance",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = reduce_scatter_block_pairwise, .blocks = InBlocks::uneven},
+        {.collective = scan, .name = "direct", .summary = "every rank sends to all ranks after it",
+         .source = "all operands at once, as the collective is defined",
+         .build = scan_direct, .keeps_order = true, .from_first = true},
+        {.collective = exscan, .name = "direct", .summary = "every rank sends to all ranks after it",
+         .source = "all operands at once, as the collective is defined",
+         .build = exscan_direct, .keeps_order = true, .from_first = true},
+    };
+}
 
 }  // namespace mutirao

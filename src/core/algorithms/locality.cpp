@@ -12,7 +12,6 @@
 #include "core/algorithms/trees.h"
 
 namespace mutirao {
-
 namespace {
 
 /// Hosts counted from the root's have the message round by round; in a round each rank of a host that has it serves
@@ -52,51 +51,23 @@ TreePlace locality_place(const Request& request) {
     return place;
 }
 
-}  // namespace
-
-namespace broadcast {
-
 // Starting many sends is shared out; what pays for short messages where that costs much
 // beside a link's latency. Among all ranks, since it is nothing between one rank of each host.
 //
 // Cost, H hosts of at least m ranks, radix k, n bytes: depth ceil(log_(km+1) H) over the network, of up to k
 // messages one after the other, with ceil(log2 m) inside before each; a host sends up to k m n bytes a round.
-static Schedule locality_tree(const Request& request) {
+Schedule broadcast_locality_tree(const Request& request) {
     return over_place(request, locality_place(request));
 }
-
-Algorithm locality_tree() {
-    return {.name = "locality_tree",
-            .summary = "down a tree in which all ranks of a host serve other hosts",
-            .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
-            .build = locality_tree, .segmented = true, .radices = {2, 4}};
-}
-
-}  // namespace broadcast
-
-namespace reduce {
-
-Schedule k_nomial(const Request& request);
 
 // The broadcast's tree: ranks combine what comes before they hand it on inside.
 //
 // Cost, H hosts of at least m ranks, radix k, n bytes: depth ceil(log_(km+1) H) over the network, of up to k
 // messages one after the other, with ceil(log2 m) inside after each; a rank combines up to k n bytes a round and
 // as many more as it has children inside.
-static Schedule locality_tree(const Request& request) {
+Schedule reduce_locality_tree(const Request& request) {
     return up_from_place(request, locality_place(request));
 }
-
-Algorithm locality_tree() {
-    return {.name = "locality_tree",
-            .summary = "up a tree in which all ranks of a host serve other hosts",
-            .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
-            .build = locality_tree, .segmented = true, .radices = {2, 4}};
-}
-
-}  // namespace reduce
-
-namespace {
 
 /// All blocks in the order of their ranks' hosts.
 class HostByHost {
@@ -145,10 +116,6 @@ class HostByHost {
     Buffer buffer_;
 };
 
-}  // namespace
-
-namespace allgather {
-
 // A host holds the blocks of the hosts from its own on, counted round, and in a round each of its ranks gets as
 // many again from hosts at a distance of its own; then they exchange what came, inside the host. With radix k a rank
 // gets from k - 1 hosts in a round, as in Bruck's algorithm; the paper's is 2.
@@ -159,7 +126,7 @@ namespace allgather {
 // Cost, H hosts of at least m ranks, p ranks, blocks of n bytes: ceil(log_((k-1)m+1) H) rounds of k - 1 messages,
 // or twice as many, over the network and m times as many inside; (p - m) n bytes enter each host. Scratch for all
 // blocks and a copy of each where ranks are not numbered host by host.
-static Schedule locality_bruck(const Request& request) {
+Schedule allgather_locality_bruck(const Request& request) {
     const Placement& placement = given_placement(request);
     const HostByHost blocks(placement, request);
     const int hosts = placement.host_count(), host = placement.host_of(request.rank);
@@ -201,17 +168,6 @@ static Schedule locality_bruck(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm locality_bruck() {
-    return {.name = "locality_bruck",
-            .summary = "bruck between hosts, whose ranks share the work and exchange what comes",
-            .source = "Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
-            .build = locality_bruck, .radices = {2, 5}, .blocks = InBlocks::uneven};
-}
-
-}  // namespace allgather
-
-namespace {
-
 /// Of the blocks of an allgather to which only one rank of each host has something to give.
 std::vector<std::size_t> lengths_of_leaders(const Placement& placement, std::size_t length_bytes) {
     std::vector<std::size_t> lengths(static_cast<std::size_t>(placement.rank_count()), 0);
@@ -232,10 +188,6 @@ Schedule combine(int count, std::size_t length_bytes) {
     return std::move(flow).take();
 }
 
-}  // namespace
-
-namespace allreduce {
-
 // Each host reduces its operands to one; these go to all ranks by allgather/locality_bruck, and every rank
 // combines them, in the same order. The paper's node-aware allreduce shares them out likewise, but reduces on the
 // way; here a round may reach several hosts at once.
@@ -243,7 +195,7 @@ namespace allreduce {
 // Cost, H hosts of at least m ranks, radix k, n bytes: ceil(log_((k-1)m+1) H) rounds over the network of up to
 // k - 1 messages, ceil(log2 m) steps inside before, and as many messages inside as the allgather has; every rank
 // combines H n bytes, so it is for short messages. Scratch for H + 1 messages.
-static Schedule locality_exchange(const Request& request) {
+Schedule allreduce_locality_exchange(const Request& request) {
     const Placement& placement = given_placement(request);
     const auto beside = placement.ranks_of(placement.host_of(request.rank));
     const int hosts = placement.host_count();
@@ -253,14 +205,14 @@ static Schedule locality_exchange(const Request& request) {
     const Region of_all{Buffer::scratch, aligned(length), length * static_cast<std::size_t>(hosts)};
 
     Schedule schedule;
-    schedule.append(reduce::k_nomial({.rank = placement.position_of(request.rank),
+    schedule.append(reduce_k_nomial({.rank = placement.position_of(request.rank),
                                       .size = static_cast<int>(beside.size()),
                                       .length_bytes = length,
                                       .unit_bytes = request.unit_bytes}),
                     [&](int position) { return placement.beside(beside.front(), position); },
                     {.input = {Buffer::input, 0, length}, .output = of_host});
     const auto lengths = lengths_of_leaders(placement, length);
-    schedule.append(allgather::locality_bruck({.rank = request.rank,
+    schedule.append(allgather_locality_bruck({.rank = request.rank,
                                                .size = request.size,
                                                .length_bytes = length,
                                                .lengths = lengths,
@@ -272,13 +224,28 @@ static Schedule locality_exchange(const Request& request) {
     return schedule;
 }
 
-Algorithm locality_exchange() {
-    return {.name = "locality_exchange",
-            .summary = "each host's sum to all ranks, by ranks of a host that share the work",
-            .source = "after Bienz, Olson and Gropp 2019, arXiv:1910.09650",
-            .build = locality_exchange, .radices = {2, 5}};
-}
+}  // namespace
 
-}  // namespace allreduce
+std::vector<Algorithm> locality_rows() {
+    using enum Collective;
+    return {
+        {.collective = broadcast, .name = "locality_tree",
+         .summary = "down a tree in which all ranks of a host serve other hosts",
+         .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
+         .build = broadcast_locality_tree, .segmented = true, .radices = {2, 4}},
+        {.collective = reduce, .name = "locality_tree",
+         .summary = "up a tree in which all ranks of a host serve other hosts",
+         .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
+         .build = reduce_locality_tree, .segmented = true, .radices = {2, 4}},
+        {.collective = allgather, .name = "locality_bruck",
+         .summary = "bruck between hosts, whose ranks share the work and exchange what comes",
+         .source = "Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
+         .build = allgather_locality_bruck, .radices = {2, 5}, .blocks = InBlocks::uneven},
+        {.collective = allreduce, .name = "locality_exchange",
+         .summary = "each host's sum to all ranks, by ranks of a host that share the work",
+         .source = "after Bienz, Olson and Gropp 2019, arXiv:1910.09650",
+         .build = allreduce_locality_exchange, .radices = {2, 5}},
+    };
+}
 
 }  // namespace mutirao

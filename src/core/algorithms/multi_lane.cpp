@@ -12,9 +12,6 @@
 #include "core/algorithms/trees.h"
 
 namespace mutirao {
-
-namespace broadcast {
-
 namespace {
 
 /// Shares of a shorter broadcast are not worth the more messages.
@@ -63,8 +60,6 @@ Placement groups_of_neighbours(int size, int most_in_a_group) {
     return Placement(std::move(group_of));
 }
 
-}  // namespace
-
 // The root's host splits the message among its ranks, each sends its share to the other hosts, and inside every
 // host the shares are put together again. Each share leaves the root's host once, for another host where there are
 // enough, and goes on from there down a k-nomial tree of `radix` over the others, so that all ports have about as
@@ -73,7 +68,7 @@ Placement groups_of_neighbours(int size, int most_in_a_group) {
 // Cost, H hosts of up to m ranks, n bytes: depth 3 + ceil(log_radix (H - 1)); n bytes leave the root's host and
 // enter each other one, over up to m ranks; for m = H - 1 no host sends more than H - 2 shares to others. For long
 // messages. Among all ranks, since it is nothing between one rank of each host.
-static Schedule multi_lane(const Request& request) {
+Schedule broadcast_multi_lane(const Request& request) {
     const Placement& hosts = given_placement(request);
     const int others = hosts.host_count() - 1;
     const int lanes = hosts.most_ranks_on_a_host();
@@ -89,14 +84,6 @@ static Schedule multi_lane(const Request& request) {
     });
 }
 
-Algorithm multi_lane() {
-    return {.name = "multi_lane",
-            .summary = "a share by each rank of a host, put together inside the hosts",
-            .source = "Traeff and Hunold 2019, arXiv:1910.13373",
-            .build = multi_lane, .segmented = true, .segments_of_blocks = true, .radices = {2, 8},
-            .least_bytes = least_bytes_of_shares};
-}
-
 // The paper's multi-lane broadcast with groups of `radix` neighbouring hosts in the place of a host's ranks. The
 // root hands its helpers a share each, these send it to one host of every group, and inside the groups the shares
 // are exchanged. So no link between two groups carries more than a share, where every pair of hosts has a
@@ -106,7 +93,7 @@ Algorithm multi_lane() {
 //
 // Cost, p hosts, groups of k, n bytes: depth 3; up to p / k + 2 k messages of n / k bytes from the root and
 // p / k + k from others.
-static Schedule striped(const Request& request) {
+Schedule broadcast_striped(const Request& request) {
     const Placement groups = groups_of_neighbours(request.size, request.parameters.radix);
     const int count = groups.host_count();
     const int straight_to_all = std::max(count, 2);
@@ -114,23 +101,6 @@ static Schedule striped(const Request& request) {
         return k_nomial_place(group, count, straight_to_all);
     });
 }
-
-Algorithm striped() {
-    return {.name = "striped",
-            .summary = "a share over each host of groups of `radix`, then exchanged in the groups",
-            .source = "Traeff and Hunold 2019, arXiv:1910.13373",
-            .build = striped, .segmented = true, .segments_of_blocks = true, .radices = {2, 4, 8, 64},
-            .level = Level::hosts, .least_bytes = least_bytes_of_shares};
-}
-
-}  // namespace broadcast
-
-namespace allreduce {
-
-Schedule circulant(const Request& request);
-Schedule recursive_multiplying(const Request& request);
-
-namespace {
 
 // Inside each host ranks reduce a share of the message each, every share is reduced over the hosts by itself, by
 // circulant or, for short messages, by recursive multiplying (fewer rounds, of whole shares), and inside the hosts
@@ -140,7 +110,7 @@ namespace {
 // each host, over m ranks, and about as many go between the ranks inside. By recursive multiplying with radix k,
 // where H is a power of k: log_k H + 2 messages in a row, and (k - 1) n log_k H bytes. Scratch for twice the
 // message.
-Schedule over_lanes(const Request& request, Build* between_hosts) {
+Schedule reduced_over_lanes(const Request& request, Build* between_hosts) {
     const Placement& placement = given_placement(request);
     const int host = placement.host_of(request.rank), lanes = placement.most_ranks_on_a_host();
     const std::vector<int> others = others_beside(placement, request.rank);
@@ -184,26 +154,36 @@ Schedule over_lanes(const Request& request, Build* between_hosts) {
     return schedule;
 }
 
+Schedule allreduce_multi_lane(const Request& request) { return reduced_over_lanes(request, allreduce_circulant); }
+
+Schedule allreduce_multi_lane_multiplying(const Request& request) {
+    return reduced_over_lanes(request, allreduce_recursive_multiplying);
+}
+
 }  // namespace
 
-static Schedule multi_lane(const Request& request) { return over_lanes(request, circulant); }
-
-static Schedule multi_lane_multiplying(const Request& request) { return over_lanes(request, recursive_multiplying); }
-
-Algorithm multi_lane() {
-    return {.name = "multi_lane",
-            .summary = "a share by each rank of a host between the hosts, put together inside them",
-            .source = "Traeff and Hunold 2019, arXiv:1910.13373",
-            .build = multi_lane};
+std::vector<Algorithm> multi_lane_rows() {
+    using enum Collective;
+    return {
+        {.collective = broadcast, .name = "multi_lane",
+         .summary = "a share by each rank of a host, put together inside the hosts",
+         .source = "Traeff and Hunold 2019, arXiv:1910.13373",
+         .build = broadcast_multi_lane, .segmented = true, .segments_of_blocks = true, .radices = {2, 8},
+         .least_bytes = least_bytes_of_shares},
+        {.collective = broadcast, .name = "striped",
+         .summary = "a share over each host of groups of `radix`, then exchanged in the groups",
+         .source = "Traeff and Hunold 2019, arXiv:1910.13373",
+         .build = broadcast_striped, .segmented = true, .segments_of_blocks = true, .radices = {2, 4, 8, 64},
+         .level = Level::hosts, .least_bytes = least_bytes_of_shares},
+        {.collective = allreduce, .name = "multi_lane",
+         .summary = "a share by each rank of a host between the hosts, put together inside them",
+         .source = "Traeff and Hunold 2019, arXiv:1910.13373",
+         .build = allreduce_multi_lane},
+        {.collective = allreduce, .name = "multi_lane_multiplying",
+         .summary = "the same by recursive multiplying between the hosts, for short messages",
+         .source = "Traeff and Hunold 2019, arXiv:1910.13373",
+         .build = allreduce_multi_lane_multiplying, .radices = {2, 4, 8}},
+    };
 }
-
-Algorithm multi_lane_multiplying() {
-    return {.name = "multi_lane_multiplying",
-            .summary = "the same by recursive multiplying between the hosts, for short messages",
-            .source = "Traeff and Hunold 2019, arXiv:1910.13373",
-            .build = multi_lane_multiplying, .radices = {2, 4, 8}};
-}
-
-}  // namespace allreduce
 
 }  // namespace mutirao

@@ -587,72 +587,18 @@ Blocks owned_blocks(const Request& request) {
 constexpr std::size_t least_message_bytes = 8192, least_block_bytes = 2048;
 
 Algorithm row(Collective collective, std::string_view name, std::string_view summary, Build* build,
-              InBlocks blocks = InBlocks::equal) {
-    return {.collective = collective,
-            .name = name,
-            .summary = summary,
+              int most_outer = 0) {
+    const bool can_be_uneven = collective == Collective::allgather || collective == Collective::reduce_scatter_block;
+    return {.collective = collective, .name = name, .summary = summary,
             .source = "after Traeff and Hunold 2019, arXiv:1910.13373; Bienz et al. 2022, arXiv:2206.03564",
-            .build = build, .spreads = {4, 1, 18}, .trees = {TreeKind::two_level, TreeKind::regions},
+            .build = build, .spreads = {4, 1, 18}, .most_outer = most_outer,
+            .trees = {TreeKind::two_level, TreeKind::regions},
             .least_bytes = row_of(collective).in_blocks == InBlocks::none ? least_message_bytes : least_block_bytes,
-            .blocks = blocks};
-}
-
-}  // namespace
-
-namespace broadcast {
-
-Algorithm groups() {
-    return row(Collective::broadcast, "groups", "every pair of ranks of two sites carries a part, put together inside",
-               [](const Request& request) { return once(request, spread_out); });
-}
-
-}  // namespace broadcast
-
-namespace gather {
-
-Algorithm groups() {
-    return row(Collective::gather, "groups", "blocks go in parts to all ranks of the root's site, and from these to it",
-               [](const Request& request) { return once_in_blocks(request, gathered); });
-}
-
-}  // namespace gather
-
-namespace scatter {
-
-Algorithm groups() {
-    return row(Collective::scatter, "groups", "all ranks of the root's site send parts of each block",
-               [](const Request& request) { return once_in_blocks(request, scattered); });
-}
-
-}  // namespace scatter
-
-namespace allgather {
-
-Algorithm groups() {
-    return row(Collective::allgather, "groups", "blocks go in parts to all ranks of each site, put together inside",
-               [](const Request& request) { return once_in_blocks(request, gathered_by_all); }, InBlocks::uneven);
-}
-
-}  // namespace allgather
-
-namespace reduce {
-
-Algorithm groups() {
-    return row(Collective::reduce, "groups", "combined inside each site, by all its ranks sent to the root's site",
-               [](const Request& request) { return once(request, reduced); });
-}
-
-}  // namespace reduce
-
-namespace allreduce {
-
-Algorithm groups() {
-    return row(Collective::allreduce, "groups", "combined inside each site, exchanged by all pairs of ranks at once",
-               [](const Request& request) { return once(request, reduced_by_all); });
+            .blocks = can_be_uneven ? InBlocks::uneven : InBlocks::equal};
 }
 
 // To a block for every rank, and from there: two crossings of smaller parts.
-static Schedule groups_twice(const Request& request) {
+Schedule groups_twice(const Request& request) {
     const Blocks blocks = owned_blocks(request);
     Dataflow flow;
     OverGroups to_blocks(flow, request, reduced_in_blocks, blocks, request.size, true, 0);
@@ -661,22 +607,27 @@ static Schedule groups_twice(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm groups_twice() {
-    Algorithm algorithm = row(Collective::allreduce, "groups_twice",
-                              "a block is combined by each rank, then gathered by all sites", groups_twice);
-    algorithm.most_outer = 1;
-    return algorithm;
+}  // namespace
+
+std::vector<Algorithm> over_groups_rows() {
+    using enum Collective;
+    return {
+        row(broadcast, "groups", "every pair of ranks of two sites carries a part, put together inside",
+            [](const Request& request) { return once(request, spread_out); }),
+        row(gather, "groups", "blocks go in parts to all ranks of the root's site, and from these to it",
+            [](const Request& request) { return once_in_blocks(request, gathered); }),
+        row(scatter, "groups", "all ranks of the root's site send parts of each block",
+            [](const Request& request) { return once_in_blocks(request, scattered); }),
+        row(allgather, "groups", "blocks go in parts to all ranks of each site, put together inside",
+            [](const Request& request) { return once_in_blocks(request, gathered_by_all); }),
+        row(reduce, "groups", "combined inside each site, by all its ranks sent to the root's site",
+            [](const Request& request) { return once(request, reduced); }),
+        row(allreduce, "groups", "combined inside each site, exchanged by all pairs of ranks at once",
+            [](const Request& request) { return once(request, reduced_by_all); }),
+        row(allreduce, "groups_twice", "a block is combined by each rank, then gathered by all sites", groups_twice, 1),
+        row(reduce_scatter_block, "groups", "a part of each block is combined by each rank of a site",
+            [](const Request& request) { return once_in_blocks(request, reduced_in_blocks); }),
+    };
 }
-
-}  // namespace allreduce
-
-namespace reduce_scatter_block {
-
-Algorithm groups() {
-    return row(Collective::reduce_scatter_block, "groups", "a part of each block is combined by each rank of a site",
-               [](const Request& request) { return once_in_blocks(request, reduced_in_blocks); }, InBlocks::uneven);
-}
-
-}  // namespace reduce_scatter_block
 
 }  // namespace mutirao

@@ -1,18 +1,15 @@
 // Prefix sums: a scan's include a rank's own operand, an exscan's leave it out.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/over_placement.h"
 #include "core/algorithms/reduction.h"
+#include "core/algorithms/trees.h"
 
 namespace mutirao {
-
-namespace broadcast {
-Schedule k_nomial(const Request& request);
-}
-
 namespace {
 
 // The linear scan of MPI libraries, a pipeline in segments.
@@ -51,13 +48,6 @@ Schedule linear_exscan(const Request& request) {
         flow.send(request.rank + 1, passed_on);
     }
     return std::move(flow).take();
-}
-
-Algorithm linear_row(Build* build) {
-    return {.name = "linear",
-            .summary = "each rank adds its operand and passes it on: a pipeline",
-            .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
-            .build = build, .segmented = true, .keeps_order = true, .from_first = true};
 }
 
 // In step k every rank sends what it has to the rank 2^k further on, so that all hold twice as many operands; the
@@ -106,14 +96,6 @@ Schedule doubling_exscan(const Request& request) {
         added = true;
     }
     return std::move(flow).take();
-}
-
-Algorithm doubling_row(Build* build) {
-    return {.name = "recursive_doubling",
-            .summary = "every rank sends on what it has, at doubling distances",
-            .source = "Hillis and Steele 1986, doi:10.1145/7902.7903; "
-                      "Sanders and Traeff 2006, doi:10.1007/11846802_15",
-            .build = build, .keeps_order = true};
 }
 
 enum class OwnOperand : unsigned char { included, left_out };
@@ -169,13 +151,6 @@ Schedule prefix_shares(const Request& request, OwnOperand own) {
     return std::move(flow).take();
 }
 
-Algorithm shares_row(Build* build) {
-    return {.name = "direct_shares",
-            .summary = "every rank adds up a share and sends each rank its prefix",
-            .source = "after Chan et al. 2007, doi:10.1002/cpe.1206",
-            .build = build, .segmented = true, .segments_of_blocks = true, .keeps_order = true, .from_first = true};
-}
-
 // By hosts: the ranks of a host scan, the last of them, which then has its host's sum, scan between the hosts, and what
 // comes before a host is handed round inside and added there (Sanders and Traeff 2006, on clusters of SMP nodes).
 // Prefixes go by ranks, so a host is taken to be a run of consecutive ranks: where a host's ranks are not numbered one
@@ -222,51 +197,45 @@ Schedule two_level_scan(const Request& request, OwnOperand own) {
                         [&](int other) { return runs.ranks_of(other).back(); }, {.input = sum, .output = before});
     }
     if (run == 0) return schedule;
-    schedule.append(broadcast::k_nomial(among(position, size, size - 1)),
+    schedule.append(broadcast_k_nomial(among(position, size, size - 1)),
                     [&](int other) { return ranks[static_cast<std::size_t>(other)]; }, {.output = before});
     if (has_prefix_inside) do_locally(&Dataflow::reduce_before, before, result);
     return schedule;
 }
 
-Algorithm hosts_row(Build* build) {
-    return {.name = "two_level",
-            .summary = "sums inside each host and between the hosts' last ranks, then added inside",
-            .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
-            .build = build, .keeps_order = true};
-}
-
 }  // namespace
 
-namespace scan {
-
-Algorithm linear() { return linear_row(linear_scan); }
-
-Algorithm recursive_doubling() { return doubling_row(doubling_scan); }
-
-Algorithm direct_shares() {
-    return shares_row([](const Request& request) { return prefix_shares(request, OwnOperand::included); });
+std::vector<Algorithm> prefix_sums_rows() {
+    const auto rows_of = [](Collective collective, Build* linear, Build* doubling, Build* shares, Build* by_hosts) {
+        return std::vector<Algorithm>{
+            {.collective = collective, .name = "linear",
+             .summary = "each rank adds its operand and passes it on: a pipeline",
+             .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
+             .build = linear, .segmented = true, .keeps_order = true, .from_first = true},
+            {.collective = collective, .name = "recursive_doubling",
+             .summary = "every rank sends on what it has, at doubling distances",
+             .source = "Hillis and Steele 1986, doi:10.1145/7902.7903; "
+                       "Sanders and Traeff 2006, doi:10.1007/11846802_15",
+             .build = doubling, .keeps_order = true},
+            {.collective = collective, .name = "direct_shares",
+             .summary = "every rank adds up a share and sends each rank its prefix",
+             .source = "after Chan et al. 2007, doi:10.1002/cpe.1206",
+             .build = shares, .segmented = true, .segments_of_blocks = true, .keeps_order = true, .from_first = true},
+            {.collective = collective, .name = "two_level",
+             .summary = "sums inside each host and between the hosts' last ranks, then added inside",
+             .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
+             .build = by_hosts, .keeps_order = true},
+        };
+    };
+    std::vector<Algorithm> rows = rows_of(
+        Collective::scan, linear_scan, doubling_scan,
+        [](const Request& request) { return prefix_shares(request, OwnOperand::included); },
+        [](const Request& request) { return two_level_scan(request, OwnOperand::included); });
+    std::ranges::copy(rows_of(Collective::exscan, linear_exscan, doubling_exscan,
+                              [](const Request& request) { return prefix_shares(request, OwnOperand::left_out); },
+                              [](const Request& request) { return two_level_scan(request, OwnOperand::left_out); }),
+                      std::back_inserter(rows));
+    return rows;
 }
-
-Algorithm two_level() {
-    return hosts_row([](const Request& request) { return two_level_scan(request, OwnOperand::included); });
-}
-
-}  // namespace scan
-
-namespace exscan {
-
-Algorithm linear() { return linear_row(linear_exscan); }
-
-Algorithm recursive_doubling() { return doubling_row(doubling_exscan); }
-
-Algorithm direct_shares() {
-    return shares_row([](const Request& request) { return prefix_shares(request, OwnOperand::left_out); });
-}
-
-Algorithm two_level() {
-    return hosts_row([](const Request& request) { return two_level_scan(request, OwnOperand::left_out); });
-}
-
-}  // namespace exscan
 
 }  // namespace mutirao

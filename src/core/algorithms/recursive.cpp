@@ -97,45 +97,25 @@ Schedule halved(const Request& request, bool everywhere) {
 
 }  // namespace
 
-namespace reduce {
-
 // Partners begin as neighbours, so operands stay in order (also Thakur, Rabenseifner and Gropp 2005,
 // doi:10.1177/1094342005051521).
 //
 // Cost, n bytes: for a power of two of p ranks, 2 log2 p steps; at most 2 n bytes through a port and n bytes
 // combined. Otherwise one step and n bytes more. Empty blocks are not sent, and a block should be worth a message.
-Algorithm rabenseifner() {
-    return {.name = "rabenseifner",
-            .summary = "recursive halving, then the blocks are gathered at the root",
-            .source = "Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1",
-            .build = [](const Request& request) { return halved(request, false); }, .keeps_order = true};
-}
-
-}  // namespace reduce
-
-namespace allreduce {
+static Schedule reduce_rabenseifner(const Request& request) { return halved(request, false); }
 
 // As the reduction of that name, with the blocks spread by recursive doubling.
 //
 // Cost, n bytes: for a power of two of p ranks, 2 log2 p steps, less than 2 n bytes through a port and n bytes
 // combined. Otherwise two steps and up to 2 n bytes more. Empty blocks are not sent, and a block should be worth a
 // message.
-Algorithm rabenseifner() {
-    return {.name = "rabenseifner",
-            .summary = "recursive halving, then the blocks are spread by doubling",
-            .source = "Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1",
-            .build = [](const Request& request) { return halved(request, true); }, .keeps_order = true};
-}
-
-}  // namespace allreduce
-
-namespace reduce_scatter_block {
+static Schedule allreduce_rabenseifner(const Request& request) { return halved(request, true); }
 
 // At half the ranks' distance first, so at the end each has its own block of everybody.
 //
 // Cost, p ranks, blocks of n bytes: log2 p steps for a power of two, and (p - 1) n bytes through each port;
 // otherwise floor(log2 p) + 2 steps and up to p n bytes more.
-static Schedule recursive_halving(const Request& request) {
+static Schedule reduce_scatter_block_recursive_halving(const Request& request) {
     const int rank = request.rank;
     const Blocks blocks = blocks_of(request);
     const Region result{Buffer::output, 0, own_length_bytes(request)};
@@ -160,15 +140,6 @@ static Schedule recursive_halving(const Request& request) {
     }
     return std::move(flow).take();
 }
-
-Algorithm recursive_halving() {
-    return {.name = "recursive_halving",
-            .summary = "partners split the blocks that both hold, at halving distances",
-            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = recursive_halving, .blocks = InBlocks::uneven};
-}
-
-}  // namespace reduce_scatter_block
 
 namespace {
 
@@ -197,14 +168,12 @@ void exchange_in_rounds(Partial& partial, const Groups& groups, int rank,
 
 }  // namespace
 
-namespace allreduce {
-
 // Radix 2 is recursive doubling, of the fewest steps of one message: best for short messages. A larger radix k takes
 // fewer rounds of more messages, and pays where messages overtake latency.
 //
 // Cost, p ranks, n bytes: ceil(log_k p) rounds where p is a power of k, or one times a number below k; in each a
 // rank sends, receives and combines up to (k - 1) n bytes. Two steps more for other p.
-Schedule recursive_multiplying(const Request& request) {
+Schedule allreduce_recursive_multiplying(const Request& request) {
     const int radix = request.parameters.radix;
     const int power = largest_power(radix, request.size);
     std::vector<int> factors;
@@ -223,28 +192,10 @@ Schedule recursive_multiplying(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm recursive_doubling() {
-    return {.name = "recursive_doubling",
-            .summary = "partners exchange all that they have, at doubling distances",
-            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = recursive_multiplying, .keeps_order = true};
-}
-
-Algorithm recursive_multiplying() {
-    return {.name = "recursive_multiplying",
-            .summary = "k ranks at a time exchange all that they have",
-            .source = "Ruefenacht, Bull and Booth 2017, doi:10.1016/j.parco.2017.08.004",
-            .build = recursive_multiplying, .radices = {3, 4, 8}, .keeps_order = true};
-}
-
-}  // namespace allreduce
-
-namespace allgather {
-
 // Cost, p ranks, blocks of n bytes: log2 p steps and messages a rank; a port sends and receives (p - 1) n bytes.
 // Half of the bytes go between ranks p / 2 apart. For other numbers of ranks bruck, circulant and sparbit take as
 // many steps.
-static Schedule recursive_doubling(const Request& request) {
+static Schedule allgather_recursive_doubling(const Request& request) {
     const Blocks blocks = blocks_of(request);
     Dataflow flow;
     flow.copy(own_input(request), blocks.block(request.rank));
@@ -258,13 +209,33 @@ static Schedule recursive_doubling(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm recursive_doubling() {
-    return {.name = "recursive_doubling",
-            .summary = "pairs exchange all that they hold",
-            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = recursive_doubling, .fits = is_power_of_two, .blocks = InBlocks::uneven};
+std::vector<Algorithm> recursive_rows() {
+    using enum Collective;
+    return {
+        {.collective = reduce, .name = "rabenseifner",
+         .summary = "recursive halving, then the blocks are gathered at the root",
+         .source = "Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1",
+         .build = reduce_rabenseifner, .keeps_order = true},
+        {.collective = allreduce, .name = "rabenseifner",
+         .summary = "recursive halving, then the blocks are spread by doubling",
+         .source = "Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1",
+         .build = allreduce_rabenseifner, .keeps_order = true},
+        {.collective = reduce_scatter_block, .name = "recursive_halving",
+         .summary = "partners split the blocks that both hold, at halving distances",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = reduce_scatter_block_recursive_halving, .blocks = InBlocks::uneven},
+        {.collective = allreduce, .name = "recursive_doubling",
+         .summary = "partners exchange all that they have, at doubling distances",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = allreduce_recursive_multiplying, .keeps_order = true},
+        {.collective = allreduce, .name = "recursive_multiplying",
+         .summary = "k ranks at a time exchange all that they have",
+         .source = "Ruefenacht, Bull and Booth 2017, doi:10.1016/j.parco.2017.08.004",
+         .build = allreduce_recursive_multiplying, .radices = {3, 4, 8}, .keeps_order = true},
+        {.collective = allgather, .name = "recursive_doubling", .summary = "pairs exchange all that they hold",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = allgather_recursive_doubling, .fits = is_power_of_two, .blocks = InBlocks::uneven},
+    };
 }
-
-}  // namespace allgather
 
 }  // namespace mutirao

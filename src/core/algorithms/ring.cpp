@@ -60,13 +60,9 @@ class Ring {
     const Blocks& blocks_;
 };
 
-}  // namespace
-
-namespace allgather {
-
 // Cost, p ranks, blocks of n bytes: p - 1 steps and messages a rank, all between neighbours; a port sends and
 // receives (p - 1) n bytes. For long blocks.
-static Schedule ring(const Request& request) {
+Schedule allgather_ring(const Request& request) {
     const Blocks blocks = blocks_of(request);
     Dataflow flow;
     Ring(flow, request, blocks).allgather(own_input(request));
@@ -74,19 +70,12 @@ static Schedule ring(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm ring() {
-    return {.name = "ring",
-            .summary = "the blocks go round a ring",
-            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = ring, .blocks = InBlocks::uneven};
-}
-
 // Each rank exchanges with its two neighbours in turn: first the own block, then in each step the two blocks that
 // came in the step before.
 //
 // Cost, p ranks, blocks of n bytes: p / 2 steps and messages a rank, all between neighbours; a port sends and
 // receives (p - 1) n bytes. Half of the ring's steps.
-static Schedule neighbor_exchange(const Request& request) {
+Schedule allgather_neighbor_exchange(const Request& request) {
     const Blocks blocks = blocks_of(request);
     Dataflow flow;
     const int pairs = request.size / 2;
@@ -114,22 +103,10 @@ static Schedule neighbor_exchange(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm neighbor_exchange() {
-    return {.name = "neighbor_exchange",
-            .summary = "two blocks at a time between neighbours, in turn",
-            .source = "Chen et al. 2005, doi:10.1109/HPCASIA.2005.79",
-            .build = neighbor_exchange, .fits = [](int size) { return size % 2 == 0; },
-            .blocks = InBlocks::uneven};
-}
-
-}  // namespace allgather
-
-namespace allreduce {
-
 // Cost, p ranks, n bytes: 2 (p - 1) steps of n / p bytes between neighbours; 2 n (p - 1) / p bytes through each
 // port, which is the least possible. For long messages: a block should be worth a message. Empty blocks are not
 // sent.
-static Schedule ring(const Request& request) {
+Schedule allreduce_ring(const Request& request) {
     const Blocks blocks(request.length_bytes, request.size, request.unit_bytes);
     Dataflow flow;
     if (request.size == 1) {
@@ -142,22 +119,11 @@ static Schedule ring(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm ring() {
-    return {.name = "ring",
-            .summary = "blocks go round a ring, reduced on the way, then once more",
-            .source = "Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002",
-            .build = ring, .segmented = true, .segments_of_blocks = true};
-}
-
-}  // namespace allreduce
-
-namespace reduce_scatter_block {
-
 // The first half of the paper's allreduce.
 //
 // Cost, p ranks, blocks of n bytes: p - 1 steps of n bytes between neighbours; (p - 1) n bytes through each port,
 // which is the least possible.
-static Schedule ring(const Request& request) {
+Schedule reduce_scatter_block_ring(const Request& request) {
     const Blocks blocks = blocks_of(request);
     const Region result{Buffer::output, 0, own_length_bytes(request)};
     const std::size_t second_place = aligned(longest_block_bytes(request));
@@ -171,13 +137,28 @@ static Schedule ring(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm ring() {
-    return {.name = "ring",
-            .summary = "blocks go round a ring and are reduced on the way",
-            .source = "Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002",
-            .build = ring, .segmented = true, .blocks = InBlocks::uneven};
-}
+}  // namespace
 
-}  // namespace reduce_scatter_block
+std::vector<Algorithm> ring_rows() {
+    using enum Collective;
+    return {
+        {.collective = allgather, .name = "ring", .summary = "the blocks go round a ring",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = allgather_ring, .blocks = InBlocks::uneven},
+        {.collective = allgather, .name = "neighbor_exchange",
+         .summary = "two blocks at a time between neighbours, in turn",
+         .source = "Chen et al. 2005, doi:10.1109/HPCASIA.2005.79",
+         .build = allgather_neighbor_exchange, .fits = [](int size) { return size % 2 == 0; },
+         .blocks = InBlocks::uneven},
+        {.collective = allreduce, .name = "ring",
+         .summary = "blocks go round a ring, reduced on the way, then once more",
+         .source = "Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002",
+         .build = allreduce_ring, .segmented = true, .segments_of_blocks = true},
+        {.collective = reduce_scatter_block, .name = "ring",
+         .summary = "blocks go round a ring and are reduced on the way",
+         .source = "Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002",
+         .build = reduce_scatter_block_ring, .segmented = true, .blocks = InBlocks::uneven},
+    };
+}
 
 }  // namespace mutirao

@@ -50,30 +50,7 @@ std::vector<TreeVisit> farthest_first(const Request& request, int parent) {
     return visits;
 }
 
-Algorithm binomial_row(Build* build) {
-    return {.name = "binomial",
-            .summary = "binomial tree over the ranks, subtrees in one piece",
-            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = build};
-}
-
-Algorithm tree_row(std::string_view summary, Build* build) {
-    return {.name = "tree",
-            .summary = summary,
-            .source = tree_sources,
-            .build = build, .trees = measured_trees()};
-}
-
-Algorithm two_level_row(std::string_view summary, Build* build) {
-    return {.name = "two_level",
-            .summary = summary,
-            .source = "after MagPIe, Kielmann et al. 1999, doi:10.1145/301104.301116",
-            .build = build};
-}
-
 }  // namespace
-
-namespace scatter {
 
 // Each rank gets the blocks of its subtree in one piece, whose ranks are consecutive counted from the root, and passes
 // on those of its children. From the root the one piece that goes over the last rank goes as two messages, so that
@@ -81,7 +58,7 @@ namespace scatter {
 //
 // Cost, p ranks, blocks of n bytes: depth ceil(log2 p), p messages at most; a block is sent up to ceil(log2 p) times,
 // so it is for short blocks. Scratch for up to p / 2 blocks.
-Schedule binomial(const Request& request) {
+Schedule scatter_binomial(const Request& request) {
     const int size = request.size;
     const int rank = virtual_rank(request.rank, request.root, size);
     const bool at_root = rank == 0;
@@ -122,7 +99,7 @@ Schedule binomial(const Request& request) {
 //
 // Cost, p ranks, blocks of n bytes: as many messages as the ranks' depths add up to; an edge passes the blocks of
 // the ranks below it, each once. Scratch for the blocks of the ranks below. The tree must hang from the root.
-static Schedule tree(const Request& request) {
+static Schedule scatter_tree(const Request& request) {
     Dataflow flow;
     const int parent = place_in(given_tree_from_root(request), request.rank).parent;
     const bool at_root = parent < 0;
@@ -153,7 +130,7 @@ static Schedule tree(const Request& request) {
 // of which a rank of the root's host sends (H - 1) / m; inside the root's host as many from the root. A block is
 // moved up to three times, so it is for short blocks. Scratch for m blocks in each host, in the root's for
 // (H - 1) / m times as many.
-static Schedule two_level(const Request& request) {
+static Schedule scatter_two_level(const Request& request) {
     if (request.length_bytes == 0) return {};
     const Placement& placement = given_placement(request);
     const int hosts = placement.host_count(), host = placement.host_of(request.rank);
@@ -196,34 +173,32 @@ static Schedule two_level(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm binomial() { return binomial_row(binomial); }
-
-Algorithm tree() {
-    return tree_row("down a tree made from the measured network, block by block", tree);
+std::vector<Algorithm> scatter_gather_rows() {
+    using enum Collective;
+    return {
+        {.collective = scatter, .name = "binomial", .summary = "binomial tree over the ranks, subtrees in one piece",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = scatter_binomial},
+        {.collective = scatter, .name = "tree",
+         .summary = "down a tree made from the measured network, block by block",
+         .source = tree_sources,
+         .build = scatter_tree, .trees = measured_trees()},
+        {.collective = scatter, .name = "two_level",
+         .summary = "each host's blocks in one message, which the root's neighbours send in turn",
+         .source = "after MagPIe, Kielmann et al. 1999, doi:10.1145/301104.301116",
+         .build = scatter_two_level},
+        {.collective = gather, .name = "binomial", .summary = "binomial tree over the ranks, subtrees in one piece",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = [](const Request& request) { return backwards(scatter_binomial(request)); }},
+        {.collective = gather, .name = "tree",
+         .summary = "up a tree made from the measured network, block by block",
+         .source = tree_sources,
+         .build = [](const Request& request) { return backwards(scatter_tree(request)); }, .trees = measured_trees()},
+        {.collective = gather, .name = "two_level",
+         .summary = "each host's blocks in one message, which the root's neighbours take in turn",
+         .source = "after MagPIe, Kielmann et al. 1999, doi:10.1145/301104.301116",
+         .build = [](const Request& request) { return backwards(scatter_two_level(request)); }},
+    };
 }
-
-Algorithm two_level() {
-    return two_level_row("each host's blocks in one message, which the root's neighbours send in turn", two_level);
-}
-
-}  // namespace scatter
-
-namespace gather {
-
-Algorithm binomial() {
-    return binomial_row([](const Request& request) { return backwards(scatter::binomial(request)); });
-}
-
-Algorithm tree() {
-    return tree_row("up a tree made from the measured network, block by block",
-                    [](const Request& request) { return backwards(scatter::tree(request)); });
-}
-
-Algorithm two_level() {
-    return two_level_row("each host's blocks in one message, which the root's neighbours take in turn",
-                         [](const Request& request) { return backwards(scatter::two_level(request)); });
-}
-
-}  // namespace gather
 
 }  // namespace mutirao

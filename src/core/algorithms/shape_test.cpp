@@ -2,15 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/algorithms/equal_blocks.h"
-
 namespace mutirao {
 namespace {
-
-TEST(OthersOf, TheNextOneComesFirst) {
-    EXPECT_EQ(others_of(2, 4), (std::vector<int>{3, 0, 1}));
-    EXPECT_EQ(others_of(0, 1), std::vector<int>{});
-}
 
 // The tree that the paper draws for MPICH: 12 sends to 20, and 20 to 0.
 TEST(KNomial, RadixTwoIsTheTreeThatThePaperShowsForMpich) {
@@ -42,21 +35,6 @@ TEST(Blocks, CoverTheMessageInOrderAndDifferByAByte) {
             EXPECT_EQ(covered, length);
         }
     }
-}
-
-TEST(Blocks, OfGivenLengthsLieOneBehindAnother) {
-    const std::size_t lengths[] = {3, 0, 5};
-    const Blocks blocks(lengths);
-    EXPECT_EQ(blocks.block(0), (Region{Buffer::output, 0, 3}));
-    EXPECT_EQ(blocks.block(1, Buffer::input), (Region{Buffer::input, 3, 0}));
-    EXPECT_EQ(blocks.block(2), (Region{Buffer::output, 3, 5}));
-    EXPECT_EQ(blocks.range(0, 3), (Region{Buffer::output, 0, 8}));
-}
-
-TEST(RankBlocks, TheLongestIsKnownWhereAllAre) {
-    const std::size_t lengths[] = {5, 0, 7};
-    EXPECT_EQ(longest_block_bytes({.rank = 2, .size = 3, .length_bytes = 4, .lengths = lengths}), 7u);
-    EXPECT_EQ(longest_block_bytes({.rank = 1, .size = 3, .length_bytes = 4}), 4u);
 }
 
 TEST(Segments, CutTheWholeAndOnlyTheLastIsShort) {

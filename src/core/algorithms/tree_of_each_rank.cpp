@@ -8,7 +8,6 @@
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao {
-
 namespace {
 
 /// In the tree of the rank that is `from` behind, from there to the rank that is `distance` ahead.
@@ -27,17 +26,13 @@ std::vector<TreeHop> far_first_hops(int size) {
     return hops;
 }
 
-}  // namespace
-
-namespace allgather {
-
 // Every block goes down a binomial tree of its own, the longest distances first: while there are few blocks to send
 // they go far, and the many of the last steps go to near ranks. Blocks are received where they belong, each in a
 // message of its own, and go on as soon as they have come.
 //
 // Cost, p ranks, blocks of n bytes: depth ceil(log2 p), p - 1 messages a rank to ceil(log2 p) ranks; a port sends
 // and receives (p - 1) n bytes, about half of them to and from a neighbour.
-static Schedule sparbit(const Request& request) {
+Schedule allgather_sparbit(const Request& request) {
     const Blocks blocks = blocks_of(request);
     const auto behind = [&](int distance) { return blocks.block(rank_behind(request, distance)); };
     Dataflow flow;
@@ -48,17 +43,6 @@ static Schedule sparbit(const Request& request) {
     flow.copy(own_input(request), behind(0));
     return std::move(flow).take();
 }
-
-Algorithm sparbit() {
-    return {.name = "sparbit",
-            .summary = "far ranks first, so that most blocks go to near ones",
-            .source = "Loch and Koslovski 2021, arXiv:2109.08751",
-            .build = sparbit, .blocks = InBlocks::uneven};
-}
-
-}  // namespace allgather
-
-namespace {
 
 /// Hops of one step that can share a message: in the tree of the rank that is so far behind this one, each from this
 /// rank to the one that is `distance` ahead.
@@ -79,17 +63,13 @@ std::vector<TreeHops> near_first_hops(int size, int most) {
     return steps;
 }
 
-}  // namespace
-
-namespace reduce_scatter_block {
-
 // Partial results come up a binomial tree to every rank at once, the trees down which allgather/sparbit sends blocks:
 // from near ranks first, when there are many, and from the farthest last. Those that go the same way are packed.
 //
 // Cost, p ranks, blocks of n bytes: depth ceil(log2 p); the step over distance d takes p / (2 d) blocks in
 // messages of up to `radix`, so ceil(log2 p) messages a rank if p / 2 fit in one; (p - 1) n bytes through each
 // port, which is the least possible, about half of them to and from a neighbour. Scratch for up to 2 p blocks.
-static Schedule pat(const Request& request) {
+Schedule reduce_scatter_block_pat(const Request& request) {
     if (request.length_bytes == 0) return {};
     // Where the partial result lies that is in the tree of the rank that is so far behind.
     std::vector<Region> partials;
@@ -122,13 +102,19 @@ static Schedule pat(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm pat() {
-    return {.name = "pat",
-            .summary = "up a tree to every rank, with up to `radix` partial results in a message",
-            .source = "Jeaugey 2025, arXiv:2506.20252",
-            .build = pat, .radices = {4, 16, 64}};
-}
+}  // namespace
 
-}  // namespace reduce_scatter_block
+std::vector<Algorithm> tree_of_each_rank_rows() {
+    using enum Collective;
+    return {
+        {.collective = allgather, .name = "sparbit", .summary = "far ranks first, so that most blocks go to near ones",
+         .source = "Loch and Koslovski 2021, arXiv:2109.08751",
+         .build = allgather_sparbit, .blocks = InBlocks::uneven},
+        {.collective = reduce_scatter_block, .name = "pat",
+         .summary = "up a tree to every rank, with up to `radix` partial results in a message",
+         .source = "Jeaugey 2025, arXiv:2506.20252",
+         .build = reduce_scatter_block_pat, .radices = {4, 16, 64}},
+    };
+}
 
 }  // namespace mutirao

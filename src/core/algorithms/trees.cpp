@@ -13,10 +13,6 @@
 
 namespace mutirao {
 
-namespace scatter {
-Schedule binomial(const Request& request);
-}
-
 Schedule pass_down_shares(std::span<const TreePlace> places, const Request& request) {
     const Blocks shares(request.length_bytes, static_cast<int>(places.size()));
     std::vector<std::vector<Region>> segments;
@@ -97,9 +93,8 @@ Schedule over_virtual_tree(const Request& request, const TreePlace& place) {
     return over_place(request, with_real_ranks(place, request.root, request.size));
 }
 
-Algorithm measured_tree_row(std::string_view summary, Build* build, Level level = Level::ranks) {
-    return {.name = "tree",
-            .summary = summary,
+Algorithm tree_row(Collective collective, std::string_view summary, Build* build, Level level = Level::ranks) {
+    return {.collective = collective, .name = "tree", .summary = summary,
             .source = tree_sources,
             .build = build, .segmented = true, .trees = measured_trees(), .level = level};
 }
@@ -107,9 +102,9 @@ Algorithm measured_tree_row(std::string_view summary, Build* build, Level level 
 /// Of a shorter message there are no shares worth a tree.
 constexpr std::size_t least_bytes_of_packed_trees = 32768;
 
-Algorithm packed_trees_row(std::string_view summary, Build* build, TreeKind kind, Level level = Level::ranks) {
-    return {.name = "packed_trees",
-            .summary = summary,
+Algorithm packed_row(Collective collective, std::string_view summary, Build* build, TreeKind kind,
+                     Level level = Level::ranks) {
+    return {.collective = collective, .name = "packed_trees", .summary = summary,
             .source = "Castro et al. 2003, doi:10.1145/945445.945474; Alpert et al. 1995, doi:10.1109/43.406717",
             .build = build, .segmented = true, .segments_of_blocks = true, .trees = {kind}, .level = level,
             .least_bytes = least_bytes_of_packed_trees};
@@ -117,48 +112,24 @@ Algorithm packed_trees_row(std::string_view summary, Build* build, TreeKind kind
 
 }  // namespace
 
-namespace broadcast {
-
 // A rank serves up to k - 1 children per digit of base k; what pays where starting a send is cheap beside a link's
 // latency. Radix 2 is the binomial tree, with MPICH's numbering: ranks relative to the root, the highest child first
 // (the tree itself is that of Johnsson and Ho 1989, doi:10.1109/12.29465).
 //
 // Cost, p ranks, radix k, n bytes: depth ceil(log_k p), p - 1 messages; the root sends (k - 1) ceil(log_k p) n bytes.
 // In s segments the depth is passed once and each further segment follows at the root's pace.
-Schedule k_nomial(const Request& request) {
+Schedule broadcast_k_nomial(const Request& request) {
     const int rank = virtual_rank(request.rank, request.root, request.size);
     return over_virtual_tree(request, k_nomial_place(rank, request.size, request.parameters.radix));
-}
-
-Algorithm binomial() {
-    return {.name = "binomial",
-            .summary = "binomial tree over the ranks, as MPICH",
-            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = k_nomial, .segmented = true, .level = Level::hosts, .inside_a_host = true};
-}
-
-Algorithm k_nomial() {
-    return {.name = "k_nomial",
-            .summary = "k-nomial tree over the ranks: shallower, with busier ranks",
-            .source = "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
-            .build = k_nomial, .segmented = true, .radices = {3, 4, 8}, .level = Level::hosts,
-            .inside_a_host = true};
 }
 
 // With segments, it moves a long message at the speed of one link (the paper's chain, with one chain).
 //
 // Cost, p ranks, n bytes in s segments: depth p - 1, (p - 1) s messages; every rank sends n bytes at most, and the
 // last has the whole after p + s - 2 steps of n / s bytes.
-static Schedule chain(const Request& request) {
+static Schedule broadcast_chain(const Request& request) {
     const int rank = virtual_rank(request.rank, request.root, request.size);
     return over_virtual_tree(request, chain_place(rank, request.size));
-}
-
-Algorithm chain() {
-    return {.name = "chain",
-            .summary = "each rank passes the message on to the next: a pipeline",
-            .source = "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
-            .build = chain, .segmented = true, .level = Level::hosts, .inside_a_host = true};
 }
 
 // Down the tree that is given, or a share down each of packed ones. It must hang from the root.
@@ -169,27 +140,11 @@ Algorithm chain() {
 //
 // Splitting over several trees is SplitStream (the first paper of packed_trees); that a tree suits the links it goes
 // over as far as others have not taken them is what packing adds (packed.cpp). For long messages over long links.
-static Schedule over_trees(const Request& request) {
+static Schedule broadcast_over_trees(const Request& request) {
     std::vector<TreePlace> places;
     for (const Tree& tree : shares_of(given_tree_from_root(request))) places.push_back(place_in(tree, request.rank));
     return pass_down_shares(places, request);
 }
-
-Algorithm two_level() {
-    return {.name = "two_level",
-            .summary = "once to each site, then binomial trees inside, as MagPIe",
-            .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
-            .build = over_trees, .segmented = true, .trees = {TreeKind::two_level}, .level = Level::hosts};
-}
-
-Algorithm tree() { return measured_tree_row("a tree made from the measured network", over_trees, Level::hosts); }
-
-Algorithm packed_trees() {
-    return packed_trees_row("a share down each of many trees that leave each other room on the links",
-                            over_trees, TreeKind::packed, Level::hosts);
-}
-
-}  // namespace broadcast
 
 namespace {
 
@@ -279,24 +234,15 @@ UpwardPlace in_order_place(const Request& request) {
 
 Schedule up_from_place(const Request& request, const TreePlace& place) { return up(request, mirrored(place)); }
 
-namespace reduce {
-
 // Radices other than 2: Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0. The ranks below a child
 // follow its parent's in a row, so operands stay in order if they are counted from rank 0.
 //
 // Cost, p ranks, radix k, n bytes: depth ceil(log_k p), p - 1 messages; a rank receives and combines up to (k - 1)
 // ceil(log_k p) n bytes. One more message of n bytes, from rank 0 to the root, where operands must stay in order.
-Schedule k_nomial(const Request& request) {
+Schedule reduce_k_nomial(const Request& request) {
     return up_virtual_tree(request, [&](int rank) {
         return k_nomial_place(rank, request.size, request.parameters.radix);
     });
-}
-
-Algorithm k_nomial() {
-    return {.name = "k_nomial",
-            .summary = "k-nomial tree over the ranks, binomial for radix 2",
-            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = k_nomial, .segmented = true, .radices = {2, 4, 8}, .keeps_order = true};
 }
 
 // With segments, it moves a long message at the speed of one link.
@@ -304,15 +250,8 @@ Algorithm k_nomial() {
 // Cost, p ranks, n bytes in s segments: depth p - 1, (p - 1) s messages; every rank receives, combines and sends
 // n bytes at most; p + s - 2 steps of n / s bytes. One more, from rank 0 to the root, where operands must stay in
 // order.
-static Schedule chain(const Request& request) {
+static Schedule reduce_chain(const Request& request) {
     return up_virtual_tree(request, [&](int rank) { return chain_place(rank, request.size); });
-}
-
-Algorithm chain() {
-    return {.name = "chain",
-            .summary = "each rank adds its operand and passes it on: a pipeline",
-            .source = "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
-            .build = chain, .segmented = true, .keeps_order = true};
 }
 
 // What comes from a rank's children is combined on either side of its own operand. Open MPI's tree hangs from the
@@ -321,35 +260,17 @@ Algorithm chain() {
 //
 // Cost, p ranks, n bytes in s segments: depth at most 1 + ceil(log2 p), (p - 1) s messages; a rank receives at
 // most 2 n bytes. Operands stay in order, wherever the root is.
-static Schedule in_order_binary(const Request& request) { return up(request, in_order_place(request)); }
-
-Algorithm in_order_binary() {
-    return {.name = "in_order_binary",
-            .summary = "a binary tree with every rank between its children's ranks",
-            .source = "Open MPI; Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
-            .build = in_order_binary, .segmented = true, .keeps_order = true};
-}
+static Schedule reduce_in_order_binary(const Request& request) { return up(request, in_order_place(request)); }
 
 // The broadcast in time's reverse; links are taken to be alike in both directions.
 //
 // Cost, p ranks: p - 1 messages per segment, depth and load as the tree has them. It must hang from the root, and
 // the operator commute: ranks below a child may be any.
-static Schedule over_trees(const Request& request) {
+static Schedule reduce_over_trees(const Request& request) {
     Dataflow flow;
     pass_up_shares(request, whole_message(flow, request, request.rank == request.root));
     return std::move(flow).take();
 }
-
-Algorithm tree() { return measured_tree_row("up a tree made from the measured network", over_trees); }
-
-Algorithm packed_trees() {
-    return packed_trees_row("a share up each of many trees that leave each other room on the links",
-                            over_trees, TreeKind::packed);
-}
-
-}  // namespace reduce
-
-namespace allreduce {
 
 // Up and down the tree, or a share over each of packed trees. A segment goes down as soon as it is reduced, while later
 // ones still come up.
@@ -357,7 +278,7 @@ namespace allreduce {
 // Cost, p ranks: 2 (p - 1) messages per segment, twice the depth of the tree, which may hang from any rank; every
 // link carries the message once in each direction. Over packed trees from the host that is nearest to all there is
 // hardly a longer way than between the two farthest.
-static Schedule over_trees(const Request& request) {
+static Schedule allreduce_over_trees(const Request& request) {
     Dataflow flow;
     for (const auto& [place, parts] : pass_up_shares(request, whole_message(flow, request, true))) {
         for (const Partial& part : parts) {
@@ -368,67 +289,38 @@ static Schedule over_trees(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm tree() { return measured_tree_row("up and down a tree made from the measured network", over_trees); }
-
-Algorithm packed_trees() {
-    return packed_trees_row("a share up and down each of many trees that leave each other room on the links",
-                            over_trees, TreeKind::packed_both_ways);
-}
-
 // A segment goes down as soon as it is reduced, while later ones still come up.
 //
 // Cost, p ranks, n bytes, radix k: depth 2 ceil(log_k p); 2 (p - 1) messages of n bytes in all. As the paper's
 // collectives of short vectors, which go through one rank, in fewer messages than of an exchange in which all send.
-static Schedule reduce_broadcast(const Request& request) {
-    Schedule schedule = reduce::k_nomial(request);
-    schedule.append(broadcast::k_nomial(request));
+static Schedule allreduce_reduce_broadcast(const Request& request) {
+    Schedule schedule = reduce_k_nomial(request);
+    schedule.append(broadcast_k_nomial(request));
     return schedule;
 }
-
-Algorithm reduce_broadcast() {
-    return {.name = "reduce_broadcast",
-            .summary = "up and down a k-nomial tree over the ranks",
-            .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
-            .build = reduce_broadcast, .segmented = true, .radices = {2, 4, 8}, .keeps_order = true};
-}
-
-}  // namespace allreduce
-
-namespace reduce_scatter_block {
 
 // Through one rank as well.
 //
 // Cost, p ranks, blocks of n bytes, radix k: depth ceil(log_k p) + ceil(log2 p); 2 (p - 1) messages in all; up to
 // ceil(log_k p) (k - 1) p n bytes enter rank 0. For short blocks, and for operators that do not commute. Scratch for p
 // blocks and for those that wait.
-static Schedule reduce_scatter(const Request& request) {
+static Schedule reduce_scatter_block_reduce_scatter(const Request& request) {
     Request whole = request;
     whole.length_bytes *= static_cast<std::size_t>(request.size);
     const bool collects = request.rank == request.root;
     const Region reduced{Buffer::scratch, 0, collects ? whole.length_bytes : 0};
     Schedule schedule;
-    schedule.append(reduce::k_nomial(whole), {}, {.output = reduced});
-    schedule.append(scatter::binomial(request), {}, {.input = reduced});
+    schedule.append(reduce_k_nomial(whole), {}, {.output = reduced});
+    schedule.append(scatter_binomial(request), {}, {.input = reduced});
     return schedule;
 }
-
-Algorithm reduce_scatter() {
-    return {.name = "reduce_scatter",
-            .summary = "reduced to rank 0 over a k-nomial tree, then scattered over a binomial one",
-            .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
-            .build = reduce_scatter, .radices = {2, 4, 8}, .keeps_order = true};
-}
-
-}  // namespace reduce_scatter_block
-
-namespace allgather {
 
 // Through one rank as well, up and down a binomial tree. Every rank keeps the blocks of its subtree, which are
 // consecutive, and gets from its parent only the others, in up to two messages around them.
 //
 // Cost, p ranks, blocks of n bytes: depth 2 ceil(log2 p); 3 (p - 1) messages in all; (p - 1) n bytes enter a rank, and
 // up to ceil(log2 p) times as many leave it. For short blocks, or where messages are dear.
-static Schedule gather_broadcast(const Request& request) {
+static Schedule allgather_gather_broadcast(const Request& request) {
     Dataflow flow;
     const int size = request.size;
     const Blocks all = blocks_of(request);
@@ -452,20 +344,13 @@ static Schedule gather_broadcast(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm gather_broadcast() {
-    return {.name = "gather_broadcast",
-            .summary = "up a binomial tree to rank 0, and down again what a subtree lacks",
-            .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
-            .build = gather_broadcast, .blocks = InBlocks::uneven};
-}
-
 // What comes from one neighbour goes on to all others at once, so every block passes every edge at most once, and
 // nothing goes to the root to come back.
 //
 // Cost, p ranks, blocks of n bytes: p (p - 1) messages in all, p of them over each edge in its two directions
 // together; depth the tree's diameter, wherever it hangs from. A rank with d neighbours sends (d - 1) (p - 1) + 1
 // messages.
-static Schedule tree(const Request& request) {
+static Schedule allgather_tree(const Request& request) {
     const Blocks blocks = blocks_of(request);
     Dataflow flow;
     const Tree& tree = given_tree(request);
@@ -483,17 +368,6 @@ static Schedule tree(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm tree() {
-    return {.name = "tree",
-            .summary = "outwards from every rank over a tree made from the measured network",
-            .source = tree_sources,
-            .build = tree, .trees = measured_trees(), .blocks = InBlocks::uneven};
-}
-
-}  // namespace allgather
-
-namespace barrier {
-
 // A rank signals to a neighbour once it has heard from all its others, so what comes over an edge speaks for all
 // ranks behind it. A tree barrier (Mellor-Crummey and Scott 1991, doi:10.1145/103727.103729) gathers at the root
 // and returns from there; here the two directions of an edge may pass each other, and nobody waits for an echo of
@@ -501,7 +375,7 @@ namespace barrier {
 //
 // Cost, p ranks: 2 (p - 1) messages; a rank is done after the longest path that ends at it, so all are after the
 // tree's diameter, wherever it hangs from.
-static Schedule tree(const Request& request) {
+static Schedule barrier_tree(const Request& request) {
     Schedule schedule;
     const std::vector<int> neighbours = neighbours_in(given_tree(request), request.rank);
     std::vector<StepId> heard;
@@ -516,13 +390,63 @@ static Schedule tree(const Request& request) {
     return schedule;
 }
 
-Algorithm tree() {
-    return {.name = "tree",
-            .summary = "both ways over each edge of a tree made from the measured network",
-            .source = tree_sources,
-            .build = tree, .trees = measured_trees()};
+std::vector<Algorithm> trees_rows() {
+    using enum Collective;
+    return {
+        {.collective = broadcast, .name = "binomial", .summary = "binomial tree over the ranks, as MPICH",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = broadcast_k_nomial, .segmented = true, .level = Level::hosts, .inside_a_host = true},
+        {.collective = broadcast, .name = "k_nomial",
+         .summary = "k-nomial tree over the ranks: shallower, with busier ranks",
+         .source = "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
+         .build = broadcast_k_nomial, .segmented = true, .radices = {3, 4, 8}, .level = Level::hosts,
+         .inside_a_host = true},
+        {.collective = broadcast, .name = "chain", .summary = "each rank passes the message on to the next: a pipeline",
+         .source = "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
+         .build = broadcast_chain, .segmented = true, .level = Level::hosts, .inside_a_host = true},
+        {.collective = broadcast, .name = "two_level",
+         .summary = "once to each site, then binomial trees inside, as MagPIe",
+         .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
+         .build = broadcast_over_trees, .segmented = true, .trees = {TreeKind::two_level}, .level = Level::hosts},
+        tree_row(broadcast, "a tree made from the measured network", broadcast_over_trees, Level::hosts),
+        packed_row(broadcast, "a share down each of many trees that leave each other room on the links",
+                   broadcast_over_trees, TreeKind::packed, Level::hosts),
+        {.collective = reduce, .name = "k_nomial", .summary = "k-nomial tree over the ranks, binomial for radix 2",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = reduce_k_nomial, .segmented = true, .radices = {2, 4, 8}, .keeps_order = true},
+        {.collective = reduce, .name = "chain", .summary = "each rank adds its operand and passes it on: a pipeline",
+         .source = "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
+         .build = reduce_chain, .segmented = true, .keeps_order = true},
+        {.collective = reduce, .name = "in_order_binary",
+         .summary = "a binary tree with every rank between its children's ranks",
+         .source = "Open MPI; Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
+         .build = reduce_in_order_binary, .segmented = true, .keeps_order = true},
+        tree_row(reduce, "up a tree made from the measured network", reduce_over_trees),
+        packed_row(reduce, "a share up each of many trees that leave each other room on the links",
+                   reduce_over_trees, TreeKind::packed),
+        tree_row(allreduce, "up and down a tree made from the measured network", allreduce_over_trees),
+        packed_row(allreduce, "a share up and down each of many trees that leave each other room on the links",
+                   allreduce_over_trees, TreeKind::packed_both_ways),
+        {.collective = allreduce, .name = "reduce_broadcast", .summary = "up and down a k-nomial tree over the ranks",
+         .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
+         .build = allreduce_reduce_broadcast, .segmented = true, .radices = {2, 4, 8}, .keeps_order = true},
+        {.collective = reduce_scatter_block, .name = "reduce_scatter",
+         .summary = "reduced to rank 0 over a k-nomial tree, then scattered over a binomial one",
+         .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
+         .build = reduce_scatter_block_reduce_scatter, .radices = {2, 4, 8}, .keeps_order = true},
+        {.collective = allgather, .name = "gather_broadcast",
+         .summary = "up a binomial tree to rank 0, and down again what a subtree lacks",
+         .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
+         .build = allgather_gather_broadcast, .blocks = InBlocks::uneven},
+        {.collective = allgather, .name = "tree",
+         .summary = "outwards from every rank over a tree made from the measured network",
+         .source = tree_sources,
+         .build = allgather_tree, .trees = measured_trees(), .blocks = InBlocks::uneven},
+        {.collective = barrier, .name = "tree",
+         .summary = "both ways over each edge of a tree made from the measured network",
+         .source = tree_sources,
+         .build = barrier_tree, .trees = measured_trees()},
+    };
 }
-
-}  // namespace barrier
 
 }  // namespace mutirao

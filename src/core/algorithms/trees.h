@@ -63,4 +63,10 @@ struct TreeVisit {
 /// barred from `from`. So messages of one rank's data each match without a word about whose.
 std::vector<TreeVisit> nearest_first(const Tree& tree, int from, int barred = -1);
 
+// Algorithms that others are made of; their names begin with their collective.
+
+Build broadcast_k_nomial, reduce_k_nomial;                    // trees.cpp
+Build scatter_binomial;                                       // scatter_gather.cpp
+Build allreduce_circulant, allreduce_recursive_multiplying;  // circulant.cpp, recursive.cpp
+
 }  // namespace mutirao

@@ -64,27 +64,5 @@ TEST(TreeWalk, ReachesTheNearestRanksFirstFromAnyRank) {
               (Walk{{1, -1, -1, 0}, {0, 0, 1, 1}, {2, 0, 0, 2}, {3, 0, 0, 2}, {4, 0, 2, 3}}));
 }
 
-TEST(TreeWalk, LeavesOutWhatLiesBeyondABarredNeighbour) {
-    EXPECT_EQ(nearest_first(some_tree(), 0, 2), (Walk{{0, -1, -1, 0}, {1, 1, 0, 1}, {3, 3, 0, 1}}));
-}
-
-// What lets both ends of an edge match their messages.
-TEST(TreeWalk, HasABranchInTheOrderOfTheWalkThatBeginsThere) {
-    const Tree tree = some_tree();
-    for (int from = 0; from < tree.size(); ++from) {
-        for (const int branch : neighbours_in(tree, from)) {
-            std::vector<int> here;
-            for (const TreeVisit& visit : nearest_first(tree, from)) {
-                if (visit.branch == branch) here.push_back(visit.rank);
-            }
-            std::vector<int> there;
-            for (const TreeVisit& visit : nearest_first(tree, branch, from)) {
-                there.push_back(visit.rank);
-            }
-            EXPECT_EQ(here, there) << from << " by " << branch;
-        }
-    }
-}
-
 }  // namespace
 }  // namespace mutirao

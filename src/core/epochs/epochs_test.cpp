@@ -193,28 +193,6 @@ TEST(Epochs, FirstCallsNeedNoAnnouncement) {
     EXPECT_FALSE(follower.advance());
 }
 
-// Every call ends everywhere before the next begins, and messages arrive while a call lasts.
-TEST(Epochs, OneCallAheadIsEnoughForASynchronousProgram) {
-    EpochDecider decider(0, free_calls);
-    EpochFollower follower(0, free_calls);
-    double now_us = 0;
-    std::uint64_t news_in_call = 0;
-    for (std::uint64_t call = 0; call < 60; ++call, now_us += 350'000) {
-        while (decider.due(call)) {
-            const Announcement made = decider.enter(call, now_us);
-            news_in_call = made.first_call;
-            // Heard in time for the next call: its number less the sender's is the lead.
-            if (EpochFollower::worth_reporting(made, 1)) decider.hear({made.number, 1, false});
-            follower.hear(made);
-        }
-        if (!follower.within(call)) {
-            ASSERT_TRUE(follower.advance()) << "call " << call;
-        }
-    }
-    EXPECT_EQ(decider.horizon_calls(), 1U);
-    EXPECT_EQ(news_in_call, 60U);  // what was known in call 59 held from call 60 on
-}
-
 // Where MPI_Init waits one call is free, and from then on what is known in a call holds in the next.
 TEST(Epochs, FewFreeCallsMakeAShortFirstHorizon) {
     EpochDecider decider(0, 1);

@@ -24,24 +24,6 @@ TEST(Placement, KnowsTheRanksOfEachHostAscending) {
     }
 }
 
-TEST(Placement, TheRootLeadsItsOwnHostAndTheLowestRankAnyOther) {
-    const Placement placement({1, 0, 1, 2, 0, 1});
-    EXPECT_EQ(placement.leader(0, 5), 1);
-    EXPECT_EQ(placement.leader(1, 5), 5);
-    EXPECT_EQ(placement.leader(1, 4), 0);
-    EXPECT_EQ(placement.leader(0, 4), 4);
-    EXPECT_EQ(placement.leader(2, 4), 3);
-}
-
-TEST(Placement, OfOneRankAHostIsTheRankItself) {
-    const Placement placement = Placement::one_rank_per_host(4);
-    EXPECT_EQ(placement, Placement({0, 1, 2, 3}));
-    for (int rank = 0; rank < 4; ++rank) EXPECT_EQ(placement.leader(rank, 2), rank);
-    EXPECT_EQ(Placement::in_blocks(2, 2), Placement({0, 0, 1, 1}));
-    EXPECT_EQ(Placement().host_count(), 0);
-    EXPECT_EQ(Placement().rank_count(), 0);
-}
-
 TEST(PlacementDeathTest, RefusesAHostWithoutRanks) {
     EXPECT_DEATH(Placement({0, 2}), "a host has no rank .*1 against 3");
     EXPECT_DEATH(Placement({0, -1}), "negative .*-1 against 2");

@@ -118,13 +118,6 @@ TEST(DiscoverRegions, AreTheSitesWhereNoneAreNear) {
     EXPECT_EQ(discover_regions(Network(3), {0, 0, 0}), (std::vector<int>{0, 0, 0}));
 }
 
-TEST(DiscoverRegions, StayUntilLatenciesSpeakAgainstThemByAQuarter) {
-    const std::vector<int> sites = {0, 1, 2, 3}, pairs = {0, 0, 1, 1};
-    EXPECT_EQ(discover_regions(in_a_row({0, 10, 27, 37}), sites, pairs), pairs);
-    EXPECT_EQ(discover_regions(in_a_row({0, 10, 25, 35}), sites, pairs), sites);
-    EXPECT_EQ(discover_regions(in_a_row({0, 50, 52, 53}), sites, pairs), (std::vector<int>{0, 1, 1, 1}));
-}
-
 TEST(NamedSites, AreThoseOfTheFirstListThatFits) {
     const std::vector<std::string> hosts{"tokyo-1", "paris7", "lyon", "berlin", "paris8", "tokyo-x", "rome"};
     EXPECT_EQ(named_sites(hosts, "paris*,lyon;tokyo-[0-9]*"), (std::vector<int>{0, 1, 1, 2, 1, 3, 4}))

@@ -6,49 +6,31 @@
 namespace mutirao {
 namespace {
 
-Region bytes(std::size_t length) { return {Buffer::output, 0, length}; }
-
-Schedule sends(std::initializer_list<std::pair<int, std::size_t>> peers_and_lengths) {
-    Schedule schedule;
-    for (const auto& [peer, length] : peers_and_lengths) schedule.send(peer, bytes(length));
-    return schedule;
-}
-
-constexpr Transport transport{1000, 10, 100};
-
-// Rank 0 shares its host with rank 3.
-std::vector<bool> detached(const Schedule& schedule, const Transport& over = transport) {
-    return detached_sends(schedule, over, Placement({0, 1, 2, 0}), 0);
-}
-
-TEST(DetachedSends, AreTheLastOfEachPeerUpToTheLimit) {
-    const Schedule schedule = sends({{1, 50}, {2, 90}, {1, 40}, {1, 60}});
-    EXPECT_EQ(detached(schedule), (std::vector<bool>{false, true, true, true}));
-}
-
-// Fault: taking short sends before a long one that is waited for.
-TEST(DetachedSends, HaveNothingToWaitForAfterThem) {
-    const Schedule schedule = sends({{1, 20}, {1, 101}, {1, 20}});
-    EXPECT_EQ(detached(schedule), (std::vector<bool>{false, false, true}));
-}
-
-TEST(DetachedSends, AreOnlyThoseThatAreAcknowledgedAndEager) {
-    EXPECT_EQ(detached(sends({{1, 10}})), std::vector<bool>{false});
-    EXPECT_EQ(detached(sends({{1, 50}}), {40, 10, 100}), std::vector<bool>{false});
-    EXPECT_EQ(detached(sends({{1, 50}}), {1000, 10, 0}), std::vector<bool>{false});
-    EXPECT_EQ(detached(sends({{1, 50}}), Transport{}), std::vector<bool>{false});
-}
-
-// Fault: counting on shared memory to take what the kernel's socket would.
-TEST(DetachedSends, GoToOtherHosts) {
-    const Schedule schedule = sends({{1, 50}, {3, 50}, {2, 50}});
-    EXPECT_EQ(detached(schedule), (std::vector<bool>{true, false, true}));
-}
-
-TEST(DetachedSends, AreNeverReceives) {
-    Schedule schedule;
-    schedule.receive(1, bytes(50));
-    EXPECT_EQ(detached(schedule), std::vector<bool>{false});
+// By rank 0, which shares its host with rank 3.
+TEST(DetachedSends, AreTheLastShortOnesToEachPeerOnAnotherHost) {
+    constexpr Transport transport{1000, 10, 100};
+    const struct {
+        const char* why;
+        std::vector<std::pair<int, std::size_t>> peers_and_lengths;
+        std::vector<bool> detached;
+        Transport over = transport;
+    } cases[] = {
+        {"up to the limit of each peer", {{1, 50}, {2, 90}, {1, 40}, {1, 60}}, {false, true, true, true}},
+        {"none before one that is waited for", {{1, 20}, {1, 101}, {1, 20}}, {false, false, true}},
+        {"what is not acknowledged is over at once", {{1, 10}}, {false}},
+        {"what asks for consent waits", {{1, 50}}, {false}, {40, 10, 100}},
+        {"where none may be", {{1, 50}}, {false}, {1000, 10, 0}},
+        {"where nothing is acknowledged", {{1, 50}}, {false}, {}},
+        {"shared memory takes no more than it has room for", {{1, 50}, {3, 50}, {2, 50}}, {true, false, true}},
+    };
+    for (const auto& [why, peers_and_lengths, detached, over] : cases) {
+        Schedule schedule;
+        for (const auto& [peer, length] : peers_and_lengths) schedule.send(peer, {Buffer::output, 0, length});
+        EXPECT_EQ(detached_sends(schedule, over, Placement({0, 1, 2, 0}), 0), detached) << why;
+    }
+    Schedule receives;
+    receives.receive(1, {Buffer::output, 0, 50});
+    EXPECT_EQ(detached_sends(receives, transport, Placement({0, 1, 2, 0}), 0), std::vector<bool>{false});
 }
 
 }  // namespace

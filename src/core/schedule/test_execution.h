@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <random>
 #include <ranges>
@@ -41,24 +42,20 @@ inline void add(const unsigned char* left, unsigned char* right) {
     for (std::size_t i = 0; i < unit_bytes; ++i) right[i] = modulo(left[i] + right[i]);
 }
 
+/// Whatever may happen next is looked for among all steps, and one of it happens.
 class RandomExecution {
   public:
     RandomExecution(const std::vector<Schedule>& schedules, std::vector<Memory>& memory,
                     bool commutes, unsigned seed)
-        : schedules_(schedules), memory_(memory), commutes_(commutes), random_(seed) {
-        for (std::size_t rank = 0; rank < schedules.size(); ++rank) add_steps(rank);
+        : memory_(memory), commutes_(commutes), random_(seed) {
+        for (std::size_t rank = 0; rank < schedules.size(); ++rank) add_steps(rank, schedules[rank]);
     }
 
     /// What went wrong, or nothing.
     std::string run() {
-        for (Node& node : nodes_) {
-            if (node.waits_for == 0) enabled_.push_back({&node, false});
-        }
-        while (!enabled_.empty()) {
-            std::swap(enabled_[random_() % enabled_.size()], enabled_.back());
-            const Event event = enabled_.back();
-            enabled_.pop_back();
-            event.transfers ? transfer(*event.node) : start(*event.node);
+        for (std::vector<Node*> possible = all_possible(); !possible.empty(); possible = all_possible()) {
+            Node& node = *possible[random_() % possible.size()];
+            node.begun ? transfer(node, nodes_[node.partner]) : begin(node);
         }
         for (const Node& node : nodes_) {
             if (!node.complete) return "rank " + std::to_string(node.rank) + " has a stuck step";
@@ -67,83 +64,65 @@ class RandomExecution {
     }
 
   private:
+    static constexpr std::size_t nobody = std::numeric_limits<std::size_t>::max();
     struct Node {
         std::size_t rank;
         const Step* step;
-        std::size_t waits_for = 0;           // dependencies, and the earlier step with the peer
-        std::vector<std::size_t> dependents{};
-        std::size_t next_with_peer = 0;      // 0: none, since node 0 is nobody's successor
-        std::size_t partner = 0;
-        bool matched = false, started = false, complete = false;
-    };
-    struct Event {
-        Node* node;
-        bool transfers;
+        std::vector<std::size_t> after{};   ///< must be complete before it begins
+        std::size_t behind = nobody;        ///< the step before it of its kind with the peer, which must have begun
+        std::size_t partner = nobody;
+        bool begun = false, complete = false;
     };
     using Channel = std::tuple<StepKind, std::size_t, std::size_t>;  // kind, from, to
 
-    void add_steps(std::size_t rank) {
+    void add_steps(std::size_t rank, const Schedule& schedule) {
         const std::size_t first = nodes_.size();
-        for (const Step& step : schedules_[rank].steps()) {
+        for (const Step& step : schedule.steps()) {
             const std::size_t self = nodes_.size();
-            Node node{rank, &step};
-            for (const StepId id : schedules_[rank].dependencies(step)) {
-                nodes_[first + static_cast<std::size_t>(id)].dependents.push_back(self);
-                ++node.waits_for;
-            }
-            if (step.kind == StepKind::copy || step.kind == StepKind::reduce) {
-                nodes_.push_back(std::move(node));
-                continue;
-            }
+            Node& node = nodes_.emplace_back(Node{rank, &step});
+            for (const StepId id : schedule.dependencies(step)) node.after.push_back(first + static_cast<std::size_t>(id));
+            if (step.kind == StepKind::copy || step.kind == StepKind::reduce) continue;
             const auto peer = static_cast<std::size_t>(step.peer);
             const bool sends = step.kind == StepKind::send;
-            auto& mine = channels_[{step.kind, sends ? rank : peer, sends ? peer : rank}];
-            if (!mine.empty()) {
-                nodes_[mine.back()].next_with_peer = self;
-                ++node.waits_for;
-            }
-            const auto& theirs = channels_[{sends ? StepKind::receive : StepKind::send,
-                                            sends ? rank : peer, sends ? peer : rank}];
+            const std::size_t from = sends ? rank : peer, to = sends ? peer : rank;
+            auto& mine = channels_[{step.kind, from, to}];
+            const auto& theirs = channels_[{sends ? StepKind::receive : StepKind::send, from, to}];
+            if (!mine.empty()) node.behind = mine.back();
             if (theirs.size() > mine.size()) {
                 node.partner = theirs[mine.size()];
-                node.matched = nodes_[node.partner].matched = true;
                 nodes_[node.partner].partner = self;
             }
             mine.push_back(self);
-            nodes_.push_back(std::move(node));
         }
     }
 
-    void release(std::size_t index) {
-        if (--nodes_[index].waits_for == 0) enabled_.push_back({&nodes_[index], false});
-    }
-
-    void start(Node& node) {
-        node.started = true;
-        if (node.step->kind == StepKind::copy || node.step->kind == StepKind::reduce) {
-            do_locally(node);
-            return;
+    std::vector<Node*> all_possible() {
+        std::vector<Node*> possible;
+        for (Node& node : nodes_) {
+            if (may_begin(node) || may_transfer(node)) possible.push_back(&node);
         }
-        if (node.next_with_peer != 0) release(node.next_with_peer);
-        if (node.matched && nodes_[node.partner].started) enabled_.push_back({&node, true});
+        return possible;
+    }
+    bool may_begin(const Node& node) const {
+        return !node.begun && (node.behind == nobody || nodes_[node.behind].begun) &&
+               std::ranges::all_of(node.after, [&](std::size_t earlier) { return nodes_[earlier].complete; });
+    }
+    bool may_transfer(const Node& node) const {
+        return node.step->kind == StepKind::send && node.begun && !node.complete && node.partner != nobody &&
+               nodes_[node.partner].begun;
     }
 
-    void transfer(Node& node) {
-        Node& other = nodes_[node.partner];
-        Node& sender = node.step->kind == StepKind::send ? node : other;
-        Node& receiver = &sender == &node ? other : node;
-        const Region from = sender.step->source;
-        const Region to = receiver.step->target;
+    void begin(Node& node) {
+        node.begun = true;
+        if (node.step->kind == StepKind::copy || node.step->kind == StepKind::reduce) do_locally(node);
+    }
+
+    void transfer(Node& sender, Node& receiver) {
+        const Region from = sender.step->source, to = receiver.step->target;
         for (std::size_t i = 0; i < std::min(from.length_bytes, to.length_bytes); ++i) {
             at(receiver.rank, to, i) = at(sender.rank, from, i);
         }
-        complete(sender);
-        complete(receiver);
-    }
-
-    void complete(Node& node) {
-        node.complete = true;
-        for (const std::size_t dependent : node.dependents) release(dependent);
+        sender.complete = receiver.complete = true;
     }
 
     unsigned char& at(std::size_t rank, const Region& region, std::size_t byte) {
@@ -163,7 +142,7 @@ class RandomExecution {
                 reduce(source, target, step.source_first);
             }
         }
-        complete(node);
+        node.complete = true;
     }
 
     void reduce(const unsigned char* source, unsigned char* target, bool source_first) const {
@@ -175,13 +154,11 @@ class RandomExecution {
         std::copy(result.begin(), result.end(), target);
     }
 
-    const std::vector<Schedule>& schedules_;
     std::vector<Memory>& memory_;
     bool commutes_;
     std::mt19937 random_;
     std::vector<Node> nodes_;
     std::map<Channel, std::vector<std::size_t>> channels_;
-    std::vector<Event> enabled_;
 };
 
 /// A call with made-up data: what is promised, executed in a random order of events.

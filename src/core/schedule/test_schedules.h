@@ -68,21 +68,6 @@ inline std::vector<Schedule> chain_broadcast(int size, std::size_t segments, std
     return ranks;
 }
 
-/// From rank 0; the child of the largest subtree first.
-inline std::vector<Schedule> binomial_broadcast(int size, std::size_t length) {
-    std::vector<Schedule> ranks(static_cast<std::size_t>(size));
-    for (int rank = 0; rank < size; ++rank) {
-        Schedule& own = ranks[static_cast<std::size_t>(rank)];
-        std::vector<StepId> after;
-        int low = 1;
-        while (low < size && (rank & low) == 0) low <<= 1;
-        if (rank > 0) after.push_back(own.receive(rank - low, output(0, length)));
-        for (int bit = low >> 1; bit > 0; bit >>= 1)
-            if (rank + bit < size) own.send(rank + bit, output(0, length), after);
-    }
-    return ranks;
-}
-
 /// `size` a power of two: copies its input to the output, then exchanges per round with the rank that differs in one
 /// bit, and combines what came by `combine(own, rank, bit, incoming, after)`.
 template <class Combine>
@@ -97,36 +82,6 @@ std::vector<Schedule> doubling(int size, std::size_t length, Combine combine) {
             const StepId sent = own.send(rank ^ bit, output(0, length), std::array{latest});
             const StepId received = own.receive(rank ^ bit, incoming);
             latest = combine(own, rank, bit, incoming, std::array{sent, received, latest});
-        }
-    }
-    return ranks;
-}
-
-inline std::vector<Schedule> doubling_allreduce(int size, std::size_t length) {
-    return doubling(size, length, [&](Schedule& own, int, int, const Region& incoming, const auto& after) {
-        return own.reduce(incoming, output(0, length), after);
-    });
-}
-
-/// Every block travels once round the ring, through one reused scratch block per parity.
-inline std::vector<Schedule> ring_allgather(int size, std::size_t block) {
-    std::vector<Schedule> ranks(static_cast<std::size_t>(size));
-    for (int rank = 0; rank < size; ++rank) {
-        Schedule& own = ranks[static_cast<std::size_t>(rank)];
-        const auto place = [&](int hop) {
-            return output(static_cast<std::size_t>((rank - hop + size) % size) * block, block);
-        };
-        StepId latest = own.copy(input(0, block), place(0));
-        std::array<StepId, 2> copied{-1, -1};
-        for (int hop = 1; hop < size; ++hop) {
-            const auto parity = static_cast<std::size_t>(hop % 2);
-            const Region landing = scratch(parity * block, block);
-            own.send((rank + 1) % size, place(hop - 1), std::array{latest});
-            std::vector<StepId> after;
-            if (copied[parity] >= 0) after.push_back(copied[parity]);
-            const StepId received = own.receive((rank + size - 1) % size, landing, after);
-            latest = own.copy(landing, place(hop), std::array{received});
-            copied[parity] = latest;
         }
     }
     return ranks;

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <string>
+#include <tuple>
 
 #include "core/algorithms/test_requests.h"
 #include "core/network/test_networks.h"
@@ -140,28 +140,26 @@ RankNetwork two_sites(std::vector<double> uplinks_bytes_per_us) {
     return {Topology{std::move(network), {}, {0, 0, 1}}, Placement({0, 0, 1, 1, 2}), {}};
 }
 
-double bandwidth_us(Collective collective, int root, const RankNetwork& network) {
-    return lower_bounds({.collective = collective, .root = root, .length_bytes = 1000}, network)
-        ->bandwidth_us;
-}
-
-TEST(Bounds, AHostsLinksTogetherLimitIt) {
-    const RankNetwork network = two_sites({});
-    // Four blocks into host 2, over two links.
-    EXPECT_DOUBLE_EQ(bandwidth_us(Collective::gather, 4, network), 100 + 4000.0 / 20);
-    // Each rank of host 0 has something for each of three others; six blocks leave it.
-    EXPECT_DOUBLE_EQ(bandwidth_us(Collective::alltoall, 0, network), 1 + 6000.0 / 20);
-    EXPECT_DOUBLE_EQ(bandwidth_us(Collective::broadcast, 0, network), 100 + 1000.0 / 20);
-}
-
-TEST(Bounds, AnUplinkLimitsItsSite) {
-    const RankNetwork network = two_sites({2, 5});
-    EXPECT_DOUBLE_EQ(bandwidth_us(Collective::gather, 4, network), 100 + 4000.0 / 2);
-    EXPECT_DOUBLE_EQ(bandwidth_us(Collective::gather, 0, network), 100 + 1000.0 / 2);
-    EXPECT_DOUBLE_EQ(bandwidth_us(Collective::alltoall, 0, network), 100 + 4000.0 / 2);
-    EXPECT_DOUBLE_EQ(bandwidth_us(Collective::reduce, 0, network), 100 + 1000.0 / 2);
-    EXPECT_DOUBLE_EQ(bandwidth_us(Collective::allgather, 0, network), 100 + 4000.0 / 2);
-    EXPECT_DOUBLE_EQ(bandwidth_us(Collective::reduce_scatter_block, 0, network), 100 + 4000.0 / 2);
+TEST(Bounds, AHostsLinksTogetherAndAnUplinkLimit) {
+    using enum Collective;
+    const std::vector<double> none, uplinks{2, 5}, one_without_hosts{2, 5, 1};
+    const std::tuple<std::vector<double>, Collective, int, double> expected[] = {
+        {none, gather, 4, 100 + 4000.0 / 20},    // four blocks into host 2, over two links
+        {none, alltoall, 0, 1 + 6000.0 / 20},    // from each rank of host 0 to three others
+        {none, broadcast, 0, 100 + 1000.0 / 20},
+        {uplinks, gather, 4, 100 + 4000.0 / 2},
+        {uplinks, gather, 0, 100 + 1000.0 / 2},
+        {uplinks, alltoall, 0, 100 + 4000.0 / 2},
+        {uplinks, reduce, 0, 100 + 1000.0 / 2},
+        {uplinks, allgather, 0, 100 + 4000.0 / 2},
+        {uplinks, reduce_scatter_block, 0, 100 + 4000.0 / 2},
+        {one_without_hosts, allreduce, 0, 100 + 1000.0 / 2},
+    };
+    for (const auto& [uplinks_bytes_per_us, collective, root, us] : expected) {
+        const CallShape shape{.collective = collective, .root = root, .length_bytes = 1000};
+        EXPECT_DOUBLE_EQ(lower_bounds(shape, two_sites(uplinks_bytes_per_us))->bandwidth_us, us)
+            << to_string(collective) << ", root " << root << ", uplinks " << uplinks_bytes_per_us.size();
+    }
 }
 
 // Ranks 0 and 1 are on host 0, 2 and 3 on host 1, 4 is on host 2.
@@ -190,11 +188,6 @@ TEST(Bounds, OfBlocksThatOnlyTheirRanksKnowAreThoseOfEqualOnes) {
     EXPECT_EQ(of({.collective = Collective::alltoallv, .length_bytes = 1000,
                   .lengths = std::vector<std::size_t>(10, 7)}),
               of({.collective = Collective::alltoall, .length_bytes = 1000}));
-}
-
-TEST(Bounds, ASiteWithoutHostsHasNothingToSend) {
-    const RankNetwork network = two_sites({2, 5, 1});
-    EXPECT_DOUBLE_EQ(bandwidth_us(Collective::allreduce, 0, network), 100 + 1000.0 / 2);
 }
 
 // Nothing else costs anything between two hosts, so one message each way is the best there is.

@@ -173,19 +173,53 @@ TEST_F(DeciderTest, WhatIsPredictedToBeFarFasterRunsWithinTenCalls) {
     EXPECT_EQ(program.ran().back(), "ring");
 }
 
-TEST_F(DeciderTest, NothingElseRunsBeforeNativeIsMeasured) {
-    begin(allreduces, takes({{"native", 250'000}, {"ring", 100'000}}),
-          outlook({{"native", 600'000}, {"ring", 280'000}}));
-    calls(allreduces, 4);
-    EXPECT_EQ(ran("native"), 4);
+/// Calls that take what a table says, by native and one rival.
+struct Steady {
+    const char* what;
+    ShapeClass shapes;
+    std::map<std::string, double> takes_us;
+    Outlook predicted;
+    int calls;
+    std::string_view last;      ///< what runs in the end
+    std::ptrdiff_t most_tried;  ///< calls by the rival, unless it is the last
+    std::string_view reason = "";
+};
+
+Outlook with_bound(Outlook made, double bound_us) {
+    made.bound_us = bound_us;
+    return made;
 }
 
-// Predicted to take half of native's time and taking ten times as much: two calls, and never again.
-TEST_F(DeciderTest, AMisjudgedProbeIsOfTwoCalls) {
-    begin(allreduces, takes({{"native", 10'000}, {"ring", 100'000}}), outlook({{"native", 10'000}, {"ring", 5000}}));
-    calls(allreduces, 1000);
-    EXPECT_EQ(ran("ring"), 2);
-    EXPECT_EQ(decider.find(allreduces)->incumbent()->candidate, arm("native").candidate);
+TEST(SteadyCalls, RunByWhatIsMeasuredToBeFaster) {
+    const Steady cases[] = {
+        {"native is measured before anything else runs", allreduces, {{"native", 250'000}, {"ring", 100'000}},
+         outlook({{"native", 600'000}, {"ring", 280'000}}), 4, "native", 0},
+        {"predicted to take half of native's time, and ten times as long: two calls, and never again", allreduces,
+         {{"native", 10'000}, {"ring", 100'000}}, outlook({{"native", 10'000}, {"ring", 5000}}), 1000, "native", 2},
+        {"as MPICH's alltoall of 64 KiB over far links, predicted at 20 ms: a tie is tried", allreduces,
+         {{"native", 400'000}, {"ring", 70'000}}, outlook({{"native", 20'000}, {"ring", 20'000}}), 60, "ring", 0},
+        {"a tie is native's", allreduces, {{"native", 10'000}, {"ring", 9900}},
+         outlook({{"native", 10'000}, {"ring", 9500}}), 2000, "native", 20, "measured"},
+        {"what is near the bound is left alone", allreduces, {{"native", 10'000}, {"ring", 5000}},
+         with_bound(outlook({{"native", 10'000}, {"ring", 5000}}), 9800), 100, "native", 0,
+         "nothing is predicted to take less"},
+        {"calls that overlap take less than the bound, which is no reason to change", broadcasts,
+         {{"native", 210'000}, {"tree:kind=mst", 260'000}}, tree_at_the_bound(), 200, "native", 2},
+    };
+    for (const Steady& each : cases) {
+        SCOPED_TRACE(each.what);
+        Decider decider(std::make_shared<Ledger>(opening_us), 0.0);
+        DecidedProgram program(decider);
+        program.add(each.shapes, takes(each.takes_us));
+        decider.on_outlook(each.shapes, each.predicted);
+        for (int i = 0; i < each.calls; ++i) program.call(each.shapes);
+        EXPECT_EQ(program.ran().back(), each.last);
+        const auto natively = std::count(program.ran().begin(), program.ran().end(), "native");
+        EXPECT_TRUE(each.last != "native" || each.calls - natively <= each.most_tried) << natively;
+        if (each.reason.empty()) continue;
+        EXPECT_FALSE(program.decided().back().announced);
+        EXPECT_NE(program.decided().back().reason.find(each.reason), std::string::npos);
+    }
 }
 
 // As a scatter whose root pauses from the fourth call on: three calls that differ that much judge nothing.
@@ -222,13 +256,6 @@ TEST_F(DeciderTest, NativeMayRunSomethingSlowerThanItIsTakenFor) {
     EXPECT_NEAR(decider.find(others)->least_predicted_share(346'000), 0.99, 0.01);
 }
 
-// As MPICH's alltoall of 64 KiB over far links: predicted at 20 ms, measured at 400.
-TEST_F(DeciderTest, WhereTheMpiLibraryIsFarSlowerThanPredictedATieIsTried) {
-    begin(allreduces, takes({{"native", 400'000}, {"ring", 70'000}}), outlook({{"native", 20'000}, {"ring", 20'000}}));
-    calls(allreduces, 60);
-    EXPECT_EQ(program.ran().back(), "ring");
-}
-
 // In its first probe its calls get faster and faster, as those over connections do that begin slowly; more of them
 // show that it does not go on so.
 TEST_F(DeciderTest, WhatSeemedToGetFasterIsJudgedByWhatItTook) {
@@ -241,25 +268,6 @@ TEST_F(DeciderTest, WhatSeemedToGetFasterIsJudgedByWhatItTook) {
     calls(allreduces, 500);
     EXPECT_EQ(decider.find(allreduces)->incumbent()->candidate, arm("native").candidate);
     EXPECT_LE(ran("ring"), 10);
-}
-
-TEST_F(DeciderTest, ATieIsNativesWithinTwentyCalls) {
-    begin(allreduces, takes({{"native", 10'000}, {"ring", 9900}}), outlook({{"native", 10'000}, {"ring", 9500}}));
-    calls(allreduces, 2000);
-    EXPECT_LE(ran("ring"), 20);
-    EXPECT_EQ(program.ran().back(), "native");
-    EXPECT_FALSE(program.decided().back().announced);
-    EXPECT_NE(program.decided().back().reason.find("measured"), std::string::npos);
-}
-
-TEST_F(DeciderTest, WhatIsNearTheBoundIsLeftAlone) {
-    program.add(allreduces, takes({{"native", 10'000}, {"ring", 5000}}));
-    Outlook near = outlook({{"native", 10'000}, {"ring", 5000}});
-    near.bound_us = 9800;
-    decider.on_outlook(allreduces, near);
-    calls(allreduces, 100);
-    EXPECT_EQ(ran("ring"), 0);
-    EXPECT_NE(program.decided().back().reason.find("nothing is predicted to take less"), std::string::npos);
 }
 
 // An arm that may take four times as long waits until a share of the calls' time has paid for it.
@@ -668,14 +676,6 @@ TEST_P(DeciderAfterOtherTimesTest, WhatNativeTookThenIsHeldAgainstNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Times, DeciderAfterOtherTimesTest,
                          ::testing::Values(FirstTimes{13, 16}, FirstTimes{9, 10}, FirstTimes{9, 16, 11}));
-
-// A stream of broadcasts that nothing makes faster: that calls take less than the bound is no reason to change.
-TEST_F(DeciderTest, WhereCallsOverlapOneThatBringsNothingIsProbedOnce) {
-    begin(broadcasts, takes({{"native", 210'000}, {"tree:kind=mst", 260'000}}), tree_at_the_bound());
-    calls(broadcasts, 200);
-    EXPECT_EQ(program.ran().back(), "native");
-    EXPECT_LE(ran("tree:kind=mst"), 2);
-}
 
 // The root is two hundred messages ahead.
 TEST_F(DeciderTest, InAFloodOfBroadcastsNothingIsTriedNorExpectedToBeWon) {

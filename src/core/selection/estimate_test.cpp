@@ -299,15 +299,6 @@ Network random_latencies(unsigned seed, int host_count) {
     return network;
 }
 
-/// A tree each of whose hosts hangs below an earlier one.
-Tree random_tree(unsigned seed, int host_count) {
-    std::mt19937 random(seed);
-    std::vector<int> parent{-1};
-    for (int host = 1; host < host_count; ++host)
-        parent.push_back(static_cast<int>(random() % static_cast<unsigned>(host)));
-    return tree_from_parents(std::move(parent), 0);
-}
-
 double last_arrival_us(const Tree& tree, const Network& network) {
     double last_us = 0;
     for (int host = 0; host < tree.size(); ++host) {
@@ -317,16 +308,6 @@ double last_arrival_us(const Tree& tree, const Network& network) {
         last_us = std::max(last_us, sum_us);
     }
     return last_us;
-}
-
-TEST(Renewal, PredictsTheLongestPathWhereOnlyLatencyCounts) {
-    for (unsigned seed = 0; seed < 20; ++seed) {
-        const Network network = random_latencies(seed, 9);
-        const Tree tree = random_tree(seed, 9);
-        EXPECT_NEAR(*predict_tree(tree, network, 24), last_arrival_us(tree, network), 1e-6);
-        EXPECT_NEAR(*predict_tree(*fastest_tree(topology_of(network), 3, 24), network, 24),
-                    test::farthest_us(network, 3), 1e-6);
-    }
 }
 
 // Caught when planted: tolerance not looked at.

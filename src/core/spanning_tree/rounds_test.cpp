@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -112,18 +111,6 @@ TEST(Rounds, WhatHostsStartWithIsVersionZero) {
     EXPECT_NE(host.version().hash, knowing_nothing(2, 3).version().hash);
 }
 
-TEST(Rounds, NewsArePassedOnOnceAndByWhoeverDidNotKnow) {
-    Rounds host = of_triangle(1);
-    host.joined(0);
-    host.joined(2);
-    const auto first = host.on(2, news(0, 2, 0, 1, 7));
-    EXPECT_EQ(to(0, first), (std::vector<Message>{news(0, 2, 0, 1, 7)}));
-    EXPECT_TRUE(to(2, first).empty());
-    EXPECT_EQ(latency_us(host, 2, 0), 7);
-    EXPECT_TRUE(host.on(0, news(0, 2, 0, 1, 7)).empty());
-    EXPECT_TRUE(host.on(0, news(0, 2, 0, 0, unusable_us)).empty());
-}
-
 TEST(Rounds, OnlyTheLowerHostAnnouncesLatencies) {
     Rounds higher = of_triangle(1);
     higher.joined(0);
@@ -219,17 +206,6 @@ TEST(Rounds, ANewChannelInPlaceOfAnOldOneIsABreak) {
     Hosts hosts = joined_triangle();
     EXPECT_GT(count(hosts.at(1).joined(0), Kind::news), 0);
     EXPECT_EQ(latency_us(hosts.at(1), 0, 1), unusable_us);
-}
-
-// What waits for a channel is of the newest round only.
-TEST(Rounds, MessagesOfARoundWaitForTheirChannel) {
-    Rounds host = of_triangle(0);
-    host.announce(1, 9);
-    host.restart();
-    const auto sent = host.joined(1);
-    EXPECT_EQ(count(sent, Kind::round), 1);
-    for (const Message& message : to(1, sent))
-        EXPECT_EQ(message.id, message.kind == Kind::news ? rounds::RoundId{} : host.newest());
 }
 
 // Everything that hosts of a large network tell each other fits a frame, and survives it.

@@ -1,4 +1,4 @@
-"""`mutirao new-algorithm`: the file that a new algorithm begins as, and its name in the catalogue."""
+"""`mutirao new-algorithm`: the file that a new algorithm begins as, and the catalogue that names it."""
 
 import re
 from pathlib import Path
@@ -27,14 +27,6 @@ STARTS = {
     "scan": "direct",
     "exscan": "direct",
 }
-# The name becomes that of a function.
-_CXX_WORDS = set("""
-    and asm auto bool break case catch char class compl concept const continue default delete do
-    double else enum explicit export extern false float for friend goto if inline int long mutable
-    namespace new noexcept not nullptr operator or private protected public register requires
-    return short signed sizeof static struct switch template this throw true try typedef typeid
-    typename union unsigned using virtual void volatile while xor""".split())
-
 
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser("new-algorithm", parents=[common],
@@ -59,28 +51,26 @@ def run(arguments) -> int:
     }
     tell(arguments.json, {"file": str(source), "catalogue": str(CATALOGUE), "next": following}, "\n".join([
         f"made {source} with its row: it does as {STARTS[collective]} does; write your own into it",
-        f"added its name to {CATALOGUE}", "next:",
+        f"named it in {CATALOGUE}", "next:",
         *(f"  {command:<70} # {purpose}" for purpose, command in following.items())]))
     return 0
 
 
 def make(root: Path, collective: str, name: str) -> Path:
     """Returns the new file, within `root`. Everything is checked before anything is written."""
-    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or name in _CXX_WORDS:
-        raise UsageError(f"'{name}' cannot be an algorithm's name: it must be in"
-                         " lower_case_with_underscores and no word of C++")
+    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
+        raise UsageError(f"'{name}' cannot be an algorithm's name: it must be in lower_case_with_underscores")
     if not (root / CATALOGUE).exists():
         raise UsageError(f"--root {root}: this is no checkout of mutirao; it has no catalogue {CATALOGUE}")
     catalogue = read_text(root / CATALOGUE)
-    names = _part_of(catalogue, collective)
     source = ALGORITHMS / collective / f"{name}.cpp"
-    if name == "native" or re.search(rf"\b{name}\(\)", names) or (root / source).exists():
+    if name == "native" or re.search(rf'\{{{collective}, \{{[^}}]*"{name}"', catalogue) or (root / source).exists():
         raise UsageError(f"{collective}/{name} exists already")
-    new_names = _with_name(names, name)
     new_code = _code(read_text(root / SIMPLEST), collective, name, STARTS[collective])
+    new_catalogue = _with_table(catalogue, f"{collective}_{name}_rows")
     (root / source).parent.mkdir(exist_ok=True)
     write_file(root / source, new_code)
-    write_file(root / CATALOGUE, catalogue.replace(names, new_names))
+    write_file(root / CATALOGUE, new_catalogue)
     return source
 
 
@@ -90,24 +80,20 @@ def _found(pattern: str, text: str) -> re.Match:
     raise Failure(f"the sources do not look as expected: no {pattern}")
 
 
-def _part_of(text: str, collective: str) -> str:
-    return _found(rf"^namespace {collective} \{{\n.*?\n\}}  // namespace {collective}\n", text)[0]
-
-
-def _with_name(names: str, name: str) -> str:
-    """A collective's part of the catalogue, its declarations and its list, with one more."""
-    declared = names.rindex("\n\nstatic")
-    listed = names.rindex("};\n")
-    return (f"{names[:declared]}\nAlgorithm {name}();{names[declared:listed]},\n"
-            f"            {name}(){names[listed:]}")
+def _with_table(catalogue: str, table: str) -> str:
+    """With one more declaration and one more in the list."""
+    declared = _found(r"^std::vector<Algorithm> ", catalogue)[0]
+    listed = _found(r"tables\[\]\)\(\) = \{\n", catalogue)[0]
+    return (catalogue.replace(declared, f"{declared}{table}(), ", 1)
+            .replace(listed, f"{listed}    {table},\n"))
 
 
 def _code(simplest: str, collective: str, name: str, start: str) -> str:
     """The start's function and what it needs, and a row that promises no more than every beginning keeps."""
     includes = "".join(re.findall(r"^(?:#include .*\n)+\n", simplest, re.MULTILINE))
-    part = _part_of(simplest, collective)
-    function = _found(rf"^static Schedule {start}\(const Request& request\) \{{.*?^\}}\n", part)[0]
-    start_row = _found(rf"^Algorithm {start}\(\) \{{.*?^\}}\n", part)[0]
+    function = _found(rf"^Schedule {collective}_{start}\(const Request& request\) \{{.*?^\}}\n", simplest)[0]
+    start_row = _found(rf"^        \{{\.collective = {collective}, \.name = \"{start}\",.*?\}},\n(?=        \{{|    \}};)",
+                       simplest)[0]
     kept = "".join(f", {each}" for each in (".level = Level::hosts", ".keeps_order = true") if each in start_row)
     return (f"// So far it does as {collective}/{start} does. Say here how yours works, and in the row below where"
             " it is from:\n"
@@ -115,11 +101,11 @@ def _code(simplest: str, collective: str, name: str, start: str) -> str:
             "//\n"
             "// Cost, p ranks, n bytes: depth, messages, and bytes through the busiest port. Restrictions that the\n"
             "// row cannot say; a number of ranks that is a power of two it can (`fits`).\n"
-            f"{includes}namespace mutirao::{collective} {{\n\n"
-            f"{function.replace(f'Schedule {start}(', f'Schedule {name}(')}\n"
-            f"Algorithm {name}() {{\n"
-            f"    return {{.name = \"{name}\",\n"
-            f"            .summary = \"does as {start} does, so far\",\n"
-            f"            .source = \"a beginning, made from {collective}/{start}\",\n"
-            f"            .build = {name}{kept}}};\n"
-            f"}}\n\n}}  // namespace mutirao::{collective}\n")
+            f"{includes}namespace mutirao {{\n\n"
+            f"static {function.replace(f'_{start}(', f'_{name}(', 1)}\n"
+            f"std::vector<Algorithm> {collective}_{name}_rows() {{\n"
+            f"    return {{{{.collective = Collective::{collective}, .name = \"{name}\",\n"
+            f"             .summary = \"does as {start} does, so far\",\n"
+            f"             .source = \"a beginning, made from {collective}/{start}\",\n"
+            f"             .build = {collective}_{name}{kept}}}}};\n"
+            "}\n\n}  // namespace mutirao\n")

@@ -12,8 +12,7 @@
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/over_placement.h"
 
-namespace mutirao::alltoall {
-
+namespace mutirao {
 namespace {
 
 class TwoLevel {
@@ -120,18 +119,21 @@ class TwoLevel {
     std::span<const int> neighbours_;  ///< the ranks of the own host
 };
 
-}  // namespace
-
-static Schedule two_level(const Request& request) {
+Schedule alltoall_two_level(const Request& request) {
     if (request.length_bytes == 0) return {};
     return TwoLevel(request).run();
 }
 
-Algorithm two_level() {
-    return {.name = "two_level",
-            .summary = "one message between two hosts, by ranks that each speak for some of the others",
-            .source = "Kinkead et al. 2025, arXiv:2601.17606",
-            .build = two_level};
+}  // namespace
+
+std::vector<Algorithm> alltoall_two_level_rows() {
+    using enum Collective;
+    return {
+        {.collective = alltoall, .name = "two_level",
+         .summary = "one message between two hosts, by ranks that each speak for some of the others",
+         .source = "Kinkead et al. 2025, arXiv:2601.17606",
+         .build = alltoall_two_level},
+    };
 }
 
-}  // namespace mutirao::alltoall
+}  // namespace mutirao

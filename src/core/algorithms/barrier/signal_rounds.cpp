@@ -9,8 +9,7 @@
 #include "core/algorithms/over_placement.h"
 #include "core/algorithms/shape.h"
 
-namespace mutirao::barrier {
-
+namespace mutirao {
 namespace {
 
 /// A signal may overtake one of an earlier round, so a round comes after all that was heard before it.
@@ -47,23 +46,14 @@ class SignalRounds {
     std::size_t heard_before_ = 0;  ///< in the rounds before the present one
 };
 
-}  // namespace
-
 // Distances grow by the factor k a round; with k - 1 messages a round it is the n-way dissemination of Hoefler,
 // Mehlan, Mietke and Rehm 2006, "Fast Barrier Synchronization for InfiniBand".
 //
 // Cost, p ranks, radix k: ceil(log_k p) rounds, up to (k - 1) ceil(log_k p) messages a rank.
-static Schedule dissemination(const Request& request) {
+Schedule barrier_dissemination(const Request& request) {
     SignalRounds rounds;
     rounds.disseminate(request.size, request.rank, request.parameters.radix, [](int rank) { return rank; });
     return std::move(rounds).take();
-}
-
-Algorithm dissemination() {
-    return {.name = "dissemination",
-            .summary = "signals ahead at growing distances",
-            .source = "Hensgen, Finkel and Manber 1988, doi:10.1007/BF01379320",
-            .build = dissemination, .radices = {2, 4, 8}};
 }
 
 // In a round each of a host's ranks signals to a host at a distance of its own, and then they tell each other,
@@ -73,7 +63,7 @@ Algorithm dissemination() {
 //
 // Cost, H hosts of at least m ranks, radix k: ceil(log_((k-1)m+1) H) rounds over the network of k - 1 messages a
 // rank, one round more inside, each of ceil(log_k m) messages one after the other.
-static Schedule locality_dissemination(const Request& request) {
+Schedule barrier_locality_dissemination(const Request& request) {
     const Placement& placement = given_placement(request);
     const int hosts = placement.host_count();
     const int host = placement.host_of(request.rank);
@@ -103,19 +93,12 @@ static Schedule locality_dissemination(const Request& request) {
     return std::move(rounds).take();
 }
 
-Algorithm locality_dissemination() {
-    return {.name = "locality_dissemination",
-            .summary = "dissemination between hosts, whose ranks share the work",
-            .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
-            .build = locality_dissemination, .radices = {2, 5}};
-}
-
 // The paper's butterfly. Where p is no power of two, each rank too many reports to one of the others before and
 // hears from it after.
 //
 // Cost, p ranks: log2 p rounds for a power of two, otherwise floor(log2 p) + 2; a message a rank and round. Both
 // partners of a pair use the same link, where dissemination uses two.
-static Schedule recursive_exchange(const Request& request) {
+Schedule barrier_recursive_exchange(const Request& request) {
     const int rank = request.rank;
     const int paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(request.size)));
     const bool has_extra = rank + paired < request.size;
@@ -131,11 +114,23 @@ static Schedule recursive_exchange(const Request& request) {
     return std::move(rounds).take();
 }
 
-Algorithm recursive_exchange() {
-    return {.name = "recursive_exchange",
-            .summary = "pairs signal to each other at doubling distances",
-            .source = "Brooks 1986, doi:10.1007/BF01407877",
-            .build = recursive_exchange};
+}  // namespace
+
+std::vector<Algorithm> barrier_signal_rounds_rows() {
+    using enum Collective;
+    return {
+        {.collective = barrier, .name = "dissemination", .summary = "signals ahead at growing distances",
+         .source = "Hensgen, Finkel and Manber 1988, doi:10.1007/BF01379320",
+         .build = barrier_dissemination, .radices = {2, 4, 8}},
+        {.collective = barrier, .name = "locality_dissemination",
+         .summary = "dissemination between hosts, whose ranks share the work",
+         .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
+         .build = barrier_locality_dissemination, .radices = {2, 5}},
+        {.collective = barrier, .name = "recursive_exchange",
+         .summary = "pairs signal to each other at doubling distances",
+         .source = "Brooks 1986, doi:10.1007/BF01407877",
+         .build = barrier_recursive_exchange},
+    };
 }
 
-}  // namespace mutirao::barrier
+}  // namespace mutirao

@@ -7,8 +7,7 @@
 #include "core/algorithms/dataflow.h"
 #include "core/algorithms/shape.h"
 
-namespace mutirao::broadcast {
-
+namespace mutirao {
 namespace {
 
 /// Scatters one block per virtual rank down the binomial tree, the largest part first. Afterwards virtual rank v holds
@@ -26,15 +25,13 @@ bool holds_from_scatter(int rank, int block, int size) {
     return block >= rank && block < binomial_subtree_end(rank, size);
 }
 
-}  // namespace
-
 // The paper's broadcast for messages of middle length.
 //
 // Cost, p ranks, n bytes: for a power of two, 2 log2 p steps and at most 2 n bytes through a port. Otherwise the
 // last pair of groups is uneven: ranks of the full group whose partner does not exist get the other's blocks from
 // ranks beside them, which makes it up to 3 ceil(log2 p) steps and 3.2 n bytes (counted for p <= 130). What the
 // scatter left with a rank is not sent to it again. Empty blocks are not sent.
-static Schedule scatter_recursive_doubling_allgather(const Request& request) {
+Schedule broadcast_scatter_recursive_doubling_allgather(const Request& request) {
     const int size = request.size;
     const int rank = virtual_rank(request.rank, request.root, size);
     const auto real = [&](int other) { return real_rank(other, request.root, size); };
@@ -65,20 +62,13 @@ static Schedule scatter_recursive_doubling_allgather(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm scatter_recursive_doubling_allgather() {
-    return {.name = "scatter_recursive_doubling_allgather",
-            .summary = "binomial scatter, then groups that exchange blocks and double",
-            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = scatter_recursive_doubling_allgather, .level = Level::hosts};
-}
-
 // For long messages (in MPICH: Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521). Blocks that the
 // scatter left with a rank are not sent to it again (as Zhou, Marjanovic, Niethammer and Gracia 2016,
 // arXiv:1603.06809).
 //
 // Cost, p ranks, n bytes: ceil(log2 p) + p - 1 steps; up to p - 1 messages a rank in the ring, all to its
 // neighbour; at most 2 n bytes through each port. A block should be worth a message. Empty blocks are not sent.
-static Schedule scatter_ring_allgather(const Request& request) {
+Schedule broadcast_scatter_ring_allgather(const Request& request) {
     const int size = request.size;
     const int rank = virtual_rank(request.rank, request.root, size);
     const int next = (rank + 1) % size;
@@ -98,11 +88,20 @@ static Schedule scatter_ring_allgather(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm scatter_ring_allgather() {
-    return {.name = "scatter_ring_allgather",
-            .summary = "binomial scatter, then the blocks go round a ring (van de Geijn)",
-            .source = "Barnett et al. 1994, doi:10.1109/SHPCC.1994.296665",
-            .build = scatter_ring_allgather, .level = Level::hosts};
+}  // namespace
+
+std::vector<Algorithm> broadcast_scatter_allgather_rows() {
+    using enum Collective;
+    return {
+        {.collective = broadcast, .name = "scatter_recursive_doubling_allgather",
+         .summary = "binomial scatter, then groups that exchange blocks and double",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = broadcast_scatter_recursive_doubling_allgather, .level = Level::hosts},
+        {.collective = broadcast, .name = "scatter_ring_allgather",
+         .summary = "binomial scatter, then the blocks go round a ring (van de Geijn)",
+         .source = "Barnett et al. 1994, doi:10.1109/SHPCC.1994.296665",
+         .build = broadcast_scatter_ring_allgather, .level = Level::hosts},
+    };
 }
 
-}  // namespace mutirao::broadcast
+}  // namespace mutirao

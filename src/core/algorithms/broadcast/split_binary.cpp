@@ -8,10 +8,11 @@
 #include "core/algorithms/dataflow.h"
 #include "core/algorithms/shape.h"
 
-namespace mutirao::broadcast {
+namespace mutirao {
+namespace {
 
 // Virtual ranks 1 .. left_count are the left tree, the others the right one.
-static Schedule split_binary(const Request& request) {
+Schedule broadcast_split_binary(const Request& request) {
     const int rank = virtual_rank(request.rank, request.root, request.size);
     const int left_count = request.size / 2, right_count = request.size - 1 - left_count;
     const auto peer = [&](int other) { return real_rank(other, request.root, request.size); };
@@ -46,11 +47,16 @@ static Schedule split_binary(const Request& request) {
     return std::move(flow).take();
 }
 
-Algorithm split_binary() {
-    return {.name = "split_binary",
-            .summary = "a half down each of two binary trees, then exchanged",
-            .source = "Open MPI; Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
-            .build = split_binary, .segmented = true, .level = Level::hosts};
+}  // namespace
+
+std::vector<Algorithm> broadcast_split_binary_rows() {
+    using enum Collective;
+    return {
+        {.collective = broadcast, .name = "split_binary",
+         .summary = "a half down each of two binary trees, then exchanged",
+         .source = "Open MPI; Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
+         .build = broadcast_split_binary, .segmented = true, .level = Level::hosts},
+    };
 }
 
-}  // namespace mutirao::broadcast
+}  // namespace mutirao

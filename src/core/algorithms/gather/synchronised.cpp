@@ -11,7 +11,7 @@
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/shape.h"
 
-namespace mutirao::gather {
+namespace mutirao {
 namespace {
 
 /// The messages of a block: the first segment, and what is left in as few as possible.
@@ -56,17 +56,20 @@ Schedule ask_all(const Request& request) {
     return schedule;
 }
 
-}  // namespace
-
-static Schedule synchronised(const Request& request) {
+Schedule gather_synchronised(const Request& request) {
     return request.rank == request.root ? ask_all(request) : answer(request);
 }
 
-Algorithm synchronised() {
-    return {.name = "synchronised",
-            .summary = "the root asks for one block after another, the next while the last still comes",
-            .source = "Open MPI, linear_sync",
-            .build = synchronised, .segmented = true, .blocks = InBlocks::own};
+}  // namespace
+
+std::vector<Algorithm> gather_synchronised_rows() {
+    using enum Collective;
+    return {
+        {.collective = gather, .name = "synchronised",
+         .summary = "the root asks for one block after another, the next while the last still comes",
+         .source = "Open MPI, linear_sync",
+         .build = gather_synchronised, .segmented = true, .blocks = InBlocks::own},
+    };
 }
 
-}  // namespace mutirao::gather
+}  // namespace mutirao
