@@ -39,27 +39,18 @@ static void barriers(struct place here) {
     }
 }
 
-static const struct collective* collective_named(const char* name) {
-    for (int i = 0; i < collective_count; ++i) {
-        if (strcmp(collectives[i].name, name) == 0) {
-            return &collectives[i];
-        }
-    }
-    fail(name, 0);
-    return NULL;
-}
-
 static void check_on(MPI_Comm comm, int argc, char** argv, const struct kind* all) {
     const struct place here = place_on(comm);
     for (int i = 1; i < argc; ++i) {
-        const struct collective* const it = collective_named(argv[i]);
+        const struct collective* const it = find_collective(argv[i]);
+        expect(it != NULL, argv[i], 0);
         if (it->run == barrier) {
             barriers(here);
         } else if (it->run == broadcast) {
             all_broadcasts(here);
-        } else if (it->kind & reducing) {
+        } else if (it->reduces) {
             all_reductions(here, it, all);
-        } else if (it->kind & uneven) {
+        } else if (it->uneven) {
             all_uneven_blocks(here, it);
         } else {
             all_blocks(here, it);

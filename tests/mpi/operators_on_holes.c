@@ -97,7 +97,7 @@ static int wrong_results(int drawn_by, MPI_Datatype type, MPI_Op op) {
     for (long i = 0; i < (long)count * world_size; ++i)
         for (int f = 0; f < element.fields; ++f) *field(mine + space, i, f) = operand(world_rank, i, f);
     for (const struct collective* it = collectives; it < collectives + collective_count; ++it) {
-        for (int turn = 0; turn < 2 && it->kind & reducing && !(it->kind & uneven); ++turn) {
+        for (int turn = 0; turn < 2 && it->reduces && !it->uneven; ++turn) {
             const int in_place = turn && (it->run != reduce || world_rank == root);
             if (in_place) memcpy(result, mine, bytes); else memset(result, 0x33, bytes);
             const struct arguments a = {

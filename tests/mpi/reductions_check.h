@@ -211,7 +211,7 @@ static inline void reduction(struct place here, const struct collective* it, con
 static inline void all_reductions(struct place here, const struct collective* it, const struct kind* all) {
     const int lengths[] = {0, 1, here.size - 1, here.size, here.size + 1, 37, 1500};
     const int scatters = it->run == reduce_scatter || it->run == reduce_scatter_block;
-    const int roots = it->kind & rooted ? here.size : 1;
+    const int roots = it->rooted ? here.size : 1;
     for (int l = 0; l < 7; ++l) {
         for (int k = 0; k < kinds; ++k) {
             if (k == with_holes && scatters) {

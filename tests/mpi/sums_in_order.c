@@ -45,8 +45,8 @@ static void compare_all(MPI_Comm comm, int count, int with_seed) {
         counts[rank] = rank % 2 == 0 ? count : 0;
     }
     for (const struct collective* it = collectives; it < collectives + collective_count; ++it) {
-        const int roots = it->kind & rooted ? here.size : 1;
-        for (int turn = 0; it->kind & reducing && turn < 2 * roots; ++turn) {
+        const int roots = it->rooted ? here.size : 1;
+        for (int turn = 0; it->reduces && turn < 2 * roots; ++turn) {
             const int root = turn / 2, in_place = turn % 2 && (it->run != reduce || here.rank == root);
             const struct arguments a = {{in_place ? MPI_IN_PLACE : all, 0, MPI_DATATYPE_NULL, NULL, NULL, NULL},
                                         {sum, count, MPI_DOUBLE, counts, NULL, NULL},
