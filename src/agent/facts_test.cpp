@@ -15,7 +15,7 @@
 namespace mutirao::agent {
 namespace {
 
-constexpr std::int64_t period = 600 * ns_per_s;
+constexpr std::int64_t bandwidth_period = 600 * ns_per_s;
 
 TEST(Facts, TheNewestCountsAndOnlyNewsArePassedOn) {
     Facts facts(4);
@@ -63,18 +63,18 @@ TEST(Facts, AMeasuredLinkStandsForAllBetweenItsSites) {
 }
 
 Version six_sites() {
-    return {1, 1, 24, test::six_sites().latency_us(), {{0, 1}}};
+    return {1, 1, 24, mutirao::test::six_sites().latency_us(), {{0, 1}}};
 }
-const std::vector<int> sites = discover_sites(test::six_sites());
+const std::vector<int> sites = discover_sites(mutirao::test::six_sites());
 
 // Site pairs by brute force: each pair once, and in as few turns as can be.
 TEST(BandwidthPlan, OnePairForEachTwoSitesAndOneInEachAtTheSameTime) {
     std::vector<std::pair<int, int>> pairs;
     std::map<std::int64_t, std::vector<int>> busy_at;
     for (int self = 0; self < 24; ++self) {
-        BandwidthPlan plan(self, period);
+        BandwidthPlan plan(self, bandwidth_period);
         plan.follow(six_sites(), sites, 0);
-        while (plan.next_ns() < period) {
+        while (plan.next_ns() < bandwidth_period) {
             const std::int64_t now_ns = plan.next_ns();
             const int peer = *plan.due(now_ns);
             pairs.emplace_back(self, peer);
@@ -97,7 +97,7 @@ TEST(BandwidthPlan, OnePairForEachTwoSitesAndOneInEachAtTheSameTime) {
 }
 
 TEST(BandwidthPlan, WhatFailsIsTriedMoreAndMoreRarelyAndAChangedLinkSoon) {
-    BandwidthPlan plan(16, period);
+    BandwidthPlan plan(16, bandwidth_period);
     Version version = six_sites();
     plan.follow(version, sites, 0);
     std::int64_t now_ns = plan.next_ns();
@@ -115,7 +115,7 @@ TEST(BandwidthPlan, WhatFailsIsTriedMoreAndMoreRarelyAndAChangedLinkSoon) {
     EXPECT_EQ(plan.next_ns(), now_ns + 4 * ns_per_s);
     plan.ended({20, 1}, now_ns);
     plan.follow(version, sites, now_ns);
-    EXPECT_GT(plan.next_ns(), period);
+    EXPECT_GT(plan.next_ns(), bandwidth_period);
     version.latency_us[16 * 24 + 20] *= 3;
     plan.follow(version, sites, now_ns + 120 * ns_per_s);
     EXPECT_LT(plan.next_ns(), now_ns + 130 * ns_per_s);
@@ -130,7 +130,7 @@ TEST(BandwidthPlan, WhatFailsIsTriedMoreAndMoreRarelyAndAChangedLinkSoon) {
 }
 
 TEST(BandwidthPlan, NothingIsMeasuredUnlessAskedForOrBeforeThereIsATree) {
-    BandwidthPlan never(0, 0), early(0, period);
+    BandwidthPlan never(0, 0), early(0, bandwidth_period);
     never.follow(six_sites(), sites, 0);
     EXPECT_EQ(never.next_ns(), never_ns);
     Version no_tree = six_sites();
