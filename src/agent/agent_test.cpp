@@ -175,24 +175,8 @@ TEST(Agent, IsTiedToTheProcessorOfItsRank) {
     sched_setaffinity(0, sizeof before, &before);
 }
 
-TEST(Agent, AChildOfTheProgramEndsWithoutIt) {
-    Agents agents(2);
-    ASSERT_TRUE(within_a_minute([&] { return agents.agree_on({0, 1}); }));
-    const pid_t child = fork();
-    if (child == 0) {
-        agents.end(0);
-        _exit(0);
-    }
-    int status = -1;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
-    EXPECT_TRUE(agents[0].running());
-    EXPECT_FALSE(agents[0].view()->gone());
-    EXPECT_TRUE(ViewReader::attach(agents[0].segment()));
-}
-
 // A process that a rank forks may live on for long: it must neither hold the agent's port nor keep its
-// connections open, nor say that it has an agent.
+// connections open, nor say that it has an agent, nor end it.
 TEST(Agent, AChildOfTheProgramHasNeitherAgentNorSockets) {
     std::optional<Endpoint> endpoint = Endpoint::open();
     const std::uint16_t port = endpoint->contact().tcp_port;
@@ -204,6 +188,7 @@ TEST(Agent, AChildOfTheProgramHasNeitherAgentNorSockets) {
     if (child == 0) {
         close(wait_for[1]);
         char answer = !agents[0].running() && agents[0].why_not() != "" ? 'y' : 'n';
+        agents.end(0);
         bool written = write(told[1], &answer, 1) == 1;
         written = written && read(wait_for[0], &answer, 1) == 0;
         _exit(written ? 0 : 1);
@@ -211,6 +196,9 @@ TEST(Agent, AChildOfTheProgramHasNeitherAgentNorSockets) {
     char answer = 'n';
     ASSERT_EQ(read(told[0], &answer, 1), 1);
     EXPECT_EQ(answer, 'y');
+    EXPECT_TRUE(agents[0].running());
+    EXPECT_FALSE(agents[0].view()->gone());
+    EXPECT_TRUE(ViewReader::attach(agents[0].segment()));
     endpoint.reset();
     EXPECT_TRUE(Endpoint::open(port));
     agents.end(0);
