@@ -1,6 +1,6 @@
 # The commands a newcomer types; each does what it needs first.
 
-.PHONY: help setup build test test-all sanitize core-test bars lines call-files demo clean install uninstall wheel
+.PHONY: help setup build test test-all sanitize core-test bars lines demo clean install uninstall wheel
 
 PREFIX ?= /usr/local
 
@@ -12,7 +12,6 @@ help:
 	@echo "make core-test  only the core's unit tests: needs no MPI"
 	@echo "make bars       measure what is to be kept to: for an hour; ALL=1 all, in six; ONLY=NAME; LIST=1"
 	@echo "make lines      how large the project is"
-	@echo "make call-files which files one settled MPI_Allreduce passes"
 	@echo "make build      build the libraries for every MPI found"
 	@echo "make install    build, and install below PREFIX=$(PREFIX); make uninstall removes it again"
 	@echo "make wheel      build, and pack libraries and command into dist/mutirao-*.whl, for pip install"
@@ -54,9 +53,6 @@ bars: build
 
 lines:
 	@scripts/lines.py
-
-call-files:
-	@.env/cli/bin/python scripts/call_files.py
 
 demo:
 	@scripts/setup.sh --demo

@@ -34,6 +34,8 @@
  * One JSON line per root, length and number of consecutive calls from rank 0. After --then follow
  * further measurements of the same job, whose options begin as they were before it.
  */
+#include "functions.h"
+
 #include "collectives.h"
 
 const char program_name[] = "collective";
@@ -131,7 +133,7 @@ static double round_trip_ms(int root) {
 
 /* How far ahead the root must tell a time for all to hear of it before. */
 static double notice_ms(const struct call* call) {
-    if (call->collective->from_root) {
+    if (from_root(call->collective)) {
         return 0;
     }
     round_trip_ms(call->root); /* connects */
@@ -161,7 +163,7 @@ static void poll_until(double time_ms, double every_ms) {
 static void wait_for_start(const struct call* call, double notice, double pause, int poll_us) {
     const double poll = poll_us / 1e3;
     const double begin = now_ms() + pause + pause_before_start_ms;
-    if (!call->collective->from_root) {
+    if (!from_root(call->collective)) {
         const double told = told_by(call->root, begin + notice, start_tag);
         if (poll > 0) {
             poll_until(told, poll);
@@ -208,7 +210,7 @@ static void note_round(const struct call* call, const struct rounds* rounds, int
                        double begin, const double* times) {
     const double from = call->collective->rooted ? begin : times[last_begin];
     const double spread =
-        call->collective->from_root ? 0 : times[last_begin] + times[minus_first_begin];
+        from_root(call->collective) ? 0 : times[last_begin] + times[minus_first_begin];
     rounds->values[1 + round] = times[last_end] - from;
     if (spread > rounds->values[0]) {
         rounds->values[0] = spread;
@@ -248,7 +250,7 @@ static void run_rounds(struct call* call, const struct rounds* rounds) {
             if (options->late_us > 0) {
                 come_late(options, each);
             }
-            call->collective->run(call);
+            run_call(call);
         }
         end = now_ms();
         calls_made += natively ? 0 : rounds->consecutive;

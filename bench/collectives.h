@@ -1,4 +1,4 @@
-/* The collectives: how each is called, and what must arrive.
+/* Calls of collectives, and what must arrive.
  *
  * A call's length is that of the message, or of one block where there is one for every rank. The forms with
  * a count for each rank are called with blocks as long as one another, and so compare with the others.
@@ -7,26 +7,16 @@
 #ifndef MUTIRAO_BENCH_COLLECTIVES_H
 #define MUTIRAO_BENCH_COLLECTIVES_H
 
-#include "functions.h"
+#include "calls.h"
 #include "measuring.h"
-
-/* What a rank hands over, or gets. */
-enum part { nothing, message, block_per_rank };
-
-/* Whose operands a rank gets combined. */
-enum reduction { no_reduction, of_all, up_to_mine, before_mine };
 
 struct call {
     const struct collective* collective;
     int length;
     int root;
-    MPI_Datatype type;
-    int count;
-    MPI_Op op;
-    /* Of one block for each rank, one behind another: where they begin in elements and in bytes. */
+    struct arguments arguments; /* of which those for each rank are this call's own */
     int* counts;
     int* places;
-    int* offsets;
     MPI_Datatype* types;
     unsigned round;
     unsigned char* input;
@@ -35,21 +25,22 @@ struct call {
     unsigned char* operand;
 };
 
-struct collective {
-    const char* name;
-    enum part gives, gets;
-    int rooted;
-    int from_root; /* the root alone gives anything */
-    enum reduction reduces;
-    void (*run)(const struct call* call);
-};
-
 static int in_blocks(const struct collective* collective) {
     return collective->gives == block_per_rank || collective->gets == block_per_rank;
 }
 
+/* The root alone gives anything. */
+static int from_root(const struct collective* collective) {
+    return collective->rooted && !collective->reduces && collective->gets == one_block;
+}
+
 static int adds_doubles(const struct call* call) {
-    return call->type == MPI_DOUBLE;
+    return call->arguments.op == MPI_SUM;
+}
+
+/* Elements of one block. */
+static int count_of(const struct call* call) {
+    return adds_doubles(call) ? call->length / (int)sizeof(double) : call->length;
 }
 
 static unsigned char* block_at(const struct call* call, unsigned char* data, int index) {
@@ -64,7 +55,7 @@ static void fill_block(const struct call* call, void* data, int from, int block)
         return;
     }
     double* const values = data;
-    for (int i = 0; i < call->count; ++i) {
+    for (int i = 0; i < count_of(call); ++i) {
         values[i] = pattern(i, seed);
     }
 }
@@ -74,7 +65,7 @@ static void combine(const struct call* call, void* result, const void* operand) 
     const double* const terms = operand;
     unsigned char* const bytes = result;
     const unsigned char* const other_bytes = operand;
-    for (int i = 0; i < call->count; ++i) {
+    for (int i = 0; i < count_of(call); ++i) {
         if (adds_doubles(call)) {
             sums[i] += terms[i];
         } else {
@@ -108,7 +99,7 @@ static int expect_of_each(const struct call* call, int block) {
 static int expect(const struct call* call) {
     const struct collective* const collective = call->collective;
     const int block = collective->gives == block_per_rank ? rank : 0;
-    if (collective->from_root) {
+    if (from_root(collective)) {
         fill_block(call, call->expected, call->root, block);
         return 1;
     }
@@ -123,119 +114,8 @@ static int expect(const struct call* call) {
     }
 }
 
-static void run_barrier(const struct call* call) {
-    (void)call;
-    functions->Barrier(MPI_COMM_WORLD);
-}
-
-static void run_broadcast(const struct call* call) {
-    functions->Bcast(call->output, call->count, call->type, call->root, MPI_COMM_WORLD);
-}
-
-static void run_gather(const struct call* call) {
-    functions->Gather(call->input, call->count, call->type, call->output, call->count, call->type,
-               call->root, MPI_COMM_WORLD);
-}
-
-static void run_gatherv(const struct call* call) {
-    functions->Gatherv(call->input, call->count, call->type, call->output, call->counts, call->places,
-                call->type, call->root, MPI_COMM_WORLD);
-}
-
-static void run_scatter(const struct call* call) {
-    functions->Scatter(call->input, call->count, call->type, call->output, call->count, call->type,
-                call->root, MPI_COMM_WORLD);
-}
-
-static void run_scatterv(const struct call* call) {
-    functions->Scatterv(call->input, call->counts, call->places, call->type, call->output, call->count,
-                 call->type, call->root, MPI_COMM_WORLD);
-}
-
-static void run_allgather(const struct call* call) {
-    functions->Allgather(call->input, call->count, call->type, call->output, call->count, call->type,
-                  MPI_COMM_WORLD);
-}
-
-static void run_allgatherv(const struct call* call) {
-    functions->Allgatherv(call->input, call->count, call->type, call->output, call->counts, call->places,
-                   call->type, MPI_COMM_WORLD);
-}
-
-static void run_alltoall(const struct call* call) {
-    functions->Alltoall(call->input, call->count, call->type, call->output, call->count, call->type,
-                 MPI_COMM_WORLD);
-}
-
-static void run_alltoallv(const struct call* call) {
-    functions->Alltoallv(call->input, call->counts, call->places, call->type, call->output, call->counts,
-                  call->places, call->type, MPI_COMM_WORLD);
-}
-
-static void run_alltoallw(const struct call* call) {
-    functions->Alltoallw(call->input, call->counts, call->offsets, call->types, call->output,
-                  call->counts, call->offsets, call->types, MPI_COMM_WORLD);
-}
-
-static void run_reduce(const struct call* call) {
-    functions->Reduce(call->input, call->output, call->count, call->type, call->op, call->root,
-               MPI_COMM_WORLD);
-}
-
-static void run_allreduce(const struct call* call) {
-    functions->Allreduce(call->input, call->output, call->count, call->type, call->op, MPI_COMM_WORLD);
-}
-
-static void run_reduce_scatter_block(const struct call* call) {
-    functions->Reduce_scatter_block(call->input, call->output, call->count, call->type, call->op,
-                             MPI_COMM_WORLD);
-}
-
-static void run_reduce_scatter(const struct call* call) {
-    functions->Reduce_scatter(call->input, call->output, call->counts, call->type, call->op,
-                       MPI_COMM_WORLD);
-}
-
-static void run_scan(const struct call* call) {
-    functions->Scan(call->input, call->output, call->count, call->type, call->op, MPI_COMM_WORLD);
-}
-
-static void run_exscan(const struct call* call) {
-    functions->Exscan(call->input, call->output, call->count, call->type, call->op, MPI_COMM_WORLD);
-}
-
-static const struct collective collectives[] = {
-    {"barrier", nothing, nothing, 0, 0, no_reduction, run_barrier},
-    {"broadcast", message, message, 1, 1, no_reduction, run_broadcast},
-    {"gather", message, block_per_rank, 1, 0, no_reduction, run_gather},
-    {"scatter", block_per_rank, message, 1, 1, no_reduction, run_scatter},
-    {"allgather", message, block_per_rank, 0, 0, no_reduction, run_allgather},
-    {"alltoall", block_per_rank, block_per_rank, 0, 0, no_reduction, run_alltoall},
-    {"reduce", message, message, 1, 0, of_all, run_reduce},
-    {"allreduce", message, message, 0, 0, of_all, run_allreduce},
-    {"reduce_scatter_block", block_per_rank, message, 0, 0, of_all, run_reduce_scatter_block},
-    {"scan", message, message, 0, 0, up_to_mine, run_scan},
-    {"exscan", message, message, 0, 0, before_mine, run_exscan},
-    {"gatherv", message, block_per_rank, 1, 0, no_reduction, run_gatherv},
-    {"scatterv", block_per_rank, message, 1, 1, no_reduction, run_scatterv},
-    {"allgatherv", message, block_per_rank, 0, 0, no_reduction, run_allgatherv},
-    {"alltoallv", block_per_rank, block_per_rank, 0, 0, no_reduction, run_alltoallv},
-    {"alltoallw", block_per_rank, block_per_rank, 0, 0, no_reduction, run_alltoallw},
-    {"reduce_scatter", block_per_rank, message, 0, 0, of_all, run_reduce_scatter},
-};
-
-/* NULL: there is none of that name. */
-static const struct collective* find_collective(const char* name) {
-    for (size_t i = 0; i < sizeof collectives / sizeof *collectives; ++i) {
-        if (strcmp(collectives[i].name, name) == 0) {
-            return &collectives[i];
-        }
-    }
-    return NULL;
-}
-
-static unsigned char* blocks_of(enum part part, int length) {
-    return room_for((part == block_per_rank ? (size_t)size : 1) * (size_t)length);
+static unsigned char* blocks_of(enum share share, int length) {
+    return room_for((share == block_per_rank ? (size_t)size : 1) * (size_t)length);
 }
 
 /* `first`, and so much more from rank to rank. */
@@ -255,25 +135,27 @@ static MPI_Datatype* types_for_each_rank(MPI_Datatype type) {
     return made;
 }
 
+/* Blocks for all ranks lie one behind another: displacements are in elements, or with a type for each rank in bytes. */
 static struct call make_call(const struct collective* collective, int length, int root) {
-    struct call call = {.collective = collective, .length = length, .root = root, .type = MPI_BYTE,
-                        .count = length, .op = MPI_BXOR};
-    if (collective->reduces && length % (int)sizeof(double) == 0) {
-        call.type = MPI_DOUBLE;
-        call.count = length / (int)sizeof(double);
-        call.op = MPI_SUM;
-    }
-    call.counts = for_each_rank(call.count, 0);
-    call.places = for_each_rank(0, in_blocks(collective) ? call.count : 0);
-    call.offsets = for_each_rank(0, in_blocks(collective) ? length : 0);
-    call.types = types_for_each_rank(call.type);
+    struct call call = {.collective = collective, .length = length, .root = root};
+    const int doubles = collective->reduces && length % (int)sizeof(double) == 0;
+    const MPI_Datatype type = doubles ? MPI_DOUBLE : MPI_BYTE;
+    call.arguments.op = doubles ? MPI_SUM : MPI_BXOR;
+    const int count = count_of(&call);
+    call.counts = for_each_rank(count, 0);
+    call.places = for_each_rank(0, !in_blocks(collective) ? 0 : collective->run == alltoallw ? length : count);
+    call.types = types_for_each_rank(type);
     call.output = blocks_of(collective->gets, length);
     call.expected = blocks_of(collective->gets, length);
-    call.operand = blocks_of(message, length);
-    call.input = collective->run == run_broadcast ? call.output
-                                                  : blocks_of(collective->gives, length);
+    call.operand = blocks_of(one_block, length);
+    call.input = collective->run == broadcast ? call.output : blocks_of(collective->gives, length);
+    call.arguments = (struct arguments){{call.input, count, type, call.counts, call.places, call.types},
+                                        {call.output, count, type, call.counts, call.places, call.types},
+                                        call.arguments.op, root, MPI_COMM_WORLD, 0};
     return call;
 }
+
+static void run_call(const struct call* call) { call->collective->run(&call->arguments); }
 
 static void free_call(struct call* call) {
     if (call->input != call->output) {
@@ -284,7 +166,6 @@ static void free_call(struct call* call) {
     free(call->operand);
     free(call->counts);
     free(call->places);
-    free(call->offsets);
     free(call->types);
 }
 
@@ -323,7 +204,7 @@ static size_t prepare_call(struct call* call, unsigned round) {
     call->round = round;
     const size_t bytes = (size_t)expect(call) * (size_t)call->length;
     memset(call->output, 0, bytes);
-    if (call->collective->gives != nothing && (!call->collective->from_root || rank == call->root)) {
+    if (call->collective->gives != nothing && (!from_root(call->collective) || rank == call->root)) {
         const int blocks = call->collective->gives == block_per_rank ? size : 1;
         for (int block = 0; block < blocks; ++block) {
             fill_block(call, block_at(call, call->input, block), rank, block);

@@ -1,30 +1,12 @@
-/* MPI's collective functions: as the program is linked, which a preloaded library may have taken, or the MPI
- * library's own, past whatever is preloaded. */
+/* MPI's collective functions as the MPI library has them, past whatever is preloaded. */
 #ifndef MUTIRAO_BENCH_FUNCTIONS_H
 #define MUTIRAO_BENCH_FUNCTIONS_H
 
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
-#include <mpi.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#define EACH_FUNCTION(X)                                                                            \
-    X(Barrier) X(Bcast) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Allgather) X(Allgatherv)      \
-    X(Alltoall) X(Alltoallv) X(Alltoallw) X(Reduce) X(Allreduce) X(Reduce_scatter_block)            \
-    X(Reduce_scatter) X(Scan) X(Exscan)
-
-struct functions {
-#define MEMBER(name) __typeof__(&MPI_##name) name;
-    EACH_FUNCTION(MEMBER)
-#undef MEMBER
-};
-
-#define AS_LINKED(name) MPI_##name,
-static const struct functions as_linked = {EACH_FUNCTION(AS_LINKED)};
-#undef AS_LINKED
-
-static const struct functions* functions = &as_linked;
+#include "calls.h"
 
 /* The library that a function is in which nobody preloads. */
 static void* mpi_library(void) {

@@ -66,7 +66,7 @@ static void check_results(const struct item* items, int count) {
 
 static void run_item(const struct item* item, uint64_t* random) {
     if (is_call(item)) {
-        item->call.collective->run(&item->call);
+        run_call(&item->call);
     } else {
         pause_ms(item->compute_ms + item->lateness_ms * next_random(random));
     }

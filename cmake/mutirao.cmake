@@ -137,6 +137,8 @@ function(mutirao_add_abi abi compile link)
         file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/mpi/*_test.cpp)
         mutirao_add_unit_tests(mpi_test mutirao_core ${tests} $<TARGET_OBJECTS:${objects}>)
         mutirao_compile_with_mpi(mpi_test "${compile}")
+        mutirao_compile_by_folder(mpi_test src/mpi/account src/mpi/base src/mpi/communicator src/mpi/decide
+                                  src/mpi/executor src/mpi/watch)
         target_link_libraries(mpi_test PRIVATE mutirao_agent mutirao_profile ${link} ${CMAKE_DL_LIBS})
     endif()
 endfunction()

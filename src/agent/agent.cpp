@@ -165,7 +165,7 @@ AgentLoop::AgentLoop(Endpoint endpoint, Job job, Segment& segment, std::uint64_t
       left_(job_.contacts.size()),
       news_(host_count()) {
     published_ = whole_view();
-    segment_.publish(published_, rounds_.version());
+    segment_.publish(published_);
     links_.use_tree(published_, began_ns_);
     publish_status();
 }
@@ -435,7 +435,7 @@ NetworkView AgentLoop::whole_view() const {
 void AgentLoop::publish() {
     if (rounds_.view().changes + facts_.changes() == published_.changes) return;
     NetworkView view = whole_view();
-    segment_.publish(view, rounds_.version());
+    segment_.publish(view);
     note_changes(view);
     links_.use_tree(view, now_ns());
     published_ = std::move(view);

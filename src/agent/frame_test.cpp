@@ -16,7 +16,7 @@ using simulate::Random;
 
 constexpr int self = 4;
 constexpr int peer = 2;
-constexpr int host_count = 6;
+constexpr int hosts_in_all = 6;
 
 Session session() { return agree_sessions({}, 77, peer, self, 1, 2).channel; }
 
@@ -36,10 +36,10 @@ Head head(std::uint32_t counter, Kind kind = Kind::rounds) {
     return {kind, peer, self, session().number, counter};
 }
 
-FrameDecoder decoder() { return FrameDecoder({self, host_count, peer, session()}); }
+FrameDecoder decoder() { return FrameDecoder({self, hosts_in_all, peer, session()}); }
 
 std::vector<DatagramPeer> datagram_peers() {
-    std::vector<DatagramPeer> peers(host_count);
+    std::vector<DatagramPeer> peers(hosts_in_all);
     peers[peer].session = session();
     return peers;
 }
@@ -149,7 +149,7 @@ TEST(Frame, AForgedDatagramDoesNotSpoilTheWindow) {
 }
 
 TEST(Frame, NothingIsTakenBeforeASessionIsAgreed) {
-    std::vector<DatagramPeer> peers(host_count);
+    std::vector<DatagramPeer> peers(hosts_in_all);
     Head early = head(1);
     early.session = 0;
     Bytes bytes;

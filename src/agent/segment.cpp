@@ -26,7 +26,7 @@ namespace mutirao::agent {
 
 struct SegmentHead {
     static constexpr std::uint64_t right_magic = 0x6f61726974756d00;
-    static constexpr std::uint32_t right_layout = 4;
+    static constexpr std::uint32_t right_layout = 5;
 
     std::uint64_t magic = right_magic;
     std::uint32_t layout = right_layout;
@@ -106,18 +106,12 @@ struct Layout {
 
     explicit Layout(int host_count)
         : hosts(static_cast<std::size_t>(host_count)),
-          network_words(16 + 8 * hosts + 4 * hosts * hosts),
+          network_words(16 + 8 * hosts + 3 * hosts * hosts),
           status_words((64 + hosts) * 1024 / sizeof(std::uint64_t)),
           status_at(network_at + Section::bytes_for(network_words)),
           size_bytes(status_at + Section::bytes_for(status_words)) {}
 
     std::size_t hosts, network_words, status_words, status_at, size_bytes;
-};
-
-/// What an agent knows of the whole network, as bytes for the shared memory.
-struct Published {
-    NetworkView view;
-    Version version;
 };
 
 /// A piece of shared memory in this process, for the reading and the writing end alike.
@@ -140,36 +134,22 @@ struct ViewReader::Mapping {
 
 namespace {
 
+/// What an agent knows of the whole network, as bytes for the shared memory.
 template <class Codec>
-void tree_fields(Codec& codec, Coded<Codec, EdgeList>& tree, int host_count) {
-    codec.list(tree, 4, static_cast<std::size_t>(host_count), [&](auto& edge) {
-        codec.number(edge.first, 4);
-        codec.number(edge.second, 4);
-        codec.require(0 <= edge.first && edge.first < edge.second && edge.second < host_count);
-    });
-}
-
-template <class Codec>
-void matrix_fields(Codec& codec, Coded<Codec, std::vector<double>>& matrix, int host_count) {
-    const auto hosts = static_cast<std::size_t>(host_count);
-    codec.items(matrix, hosts * hosts, [&](auto& value) { codec.real(value); });
-}
-
-template <class Codec>
-void fields(Codec& codec, Coded<Codec, NetworkView>& view, Coded<Codec, Version>& complete, int hosts) {
+void fields(Codec& codec, Coded<Codec, NetworkView>& view) {
+    const auto hosts = static_cast<std::size_t>(view.host_count);
     codec.number(view.changes, 8);
     codec.number(view.unknown_links, 4);
     codec.number(view.version, 4);
     codec.number(view.version_hash, 8);
-    codec.number(complete.number, 4);
-    codec.number(complete.hash, 8);
-    tree_fields(codec, view.tree, hosts);
-    tree_fields(codec, complete.tree, hosts);
-    matrix_fields(codec, view.latency_us, hosts);
-    matrix_fields(codec, view.last_known_us, hosts);
-    matrix_fields(codec, complete.latency_us, hosts);
-    matrix_fields(codec, view.bandwidth_bytes_per_us, hosts);
-    codec.items(view.host_speeds, static_cast<std::size_t>(hosts), [&](auto& each) {
+    codec.list(view.tree, 4, hosts, [&](auto& edge) {
+        codec.number(edge.first, 4);
+        codec.number(edge.second, 4);
+        codec.require(0 <= edge.first && edge.first < edge.second && edge.second < view.host_count);
+    });
+    for (auto* const matrix : {&view.latency_us, &view.last_known_us, &view.bandwidth_bytes_per_us})
+        codec.items(*matrix, hosts * hosts, [&](auto& value) { codec.real(value); });
+    codec.items(view.host_speeds, hosts, [&](auto& each) {
         codec.real(each.copy_bytes_per_us);
         codec.real(each.reduce_bytes_per_us);
         codec.real(each.message_us);
@@ -231,24 +211,14 @@ std::uint64_t ViewReader::changes() const {
     return mapping_->head().changes.load(std::memory_order_acquire);
 }
 
-std::optional<Published> ViewReader::published() const {
+std::optional<NetworkView> ViewReader::read() const {
     const auto bytes = mapping_->network().read();
     if (!bytes) return std::nullopt;
     ByteReader reader(*bytes);
-    Published both;
-    both.view.host_count = both.version.host_count = host_count();
-    fields(reader, both.view, both.version, host_count());
-    return reader.ended_well() ? std::optional(std::move(both)) : std::nullopt;
-}
-
-std::optional<NetworkView> ViewReader::read() const {
-    auto both = published();
-    return both ? std::optional(std::move(both->view)) : std::nullopt;
-}
-
-std::optional<Version> ViewReader::complete() const {
-    auto both = published();
-    return both ? std::optional(std::move(both->version)) : std::nullopt;
+    NetworkView view;
+    view.host_count = host_count();
+    fields(reader, view);
+    return reader.ended_well() ? std::optional(std::move(view)) : std::nullopt;
 }
 
 std::optional<std::string> ViewReader::status() const {
@@ -370,9 +340,9 @@ Segment::~Segment() {
 
 void Segment::end() { mapping_->head().ended.store(1, std::memory_order_release); }
 
-void Segment::publish(const NetworkView& view, const Version& version) {
+void Segment::publish(const NetworkView& view) {
     ByteWriter writer;
-    fields(writer, view, version, view.host_count);
+    fields(writer, view);
     if (mapping_->network().write(std::move(writer).take()))
         mapping_->head().changes.fetch_add(1, std::memory_order_release);
 }

@@ -32,12 +32,10 @@ class ViewReader {
     /// that its agent left behind can be attached to: see gone().
     static std::optional<ViewReader> attach(const std::string& name);
 
-    /// Grows whenever read() or complete() would give something else. Nanoseconds.
+    /// Grows whenever read() would give something else. Nanoseconds.
     std::uint64_t changes() const;
     /// Newest weights and newest tree, of one moment. Nothing only if the agent died while writing.
     std::optional<NetworkView> read() const;
-    /// The last complete version of the tree, with the weights for which it is minimal.
-    std::optional<Version> complete() const;
     /// What people look at, as JSON; written once a second.
     std::optional<std::string> status() const;
 
@@ -53,8 +51,6 @@ class ViewReader {
     friend class Segment;
     struct Mapping;
     explicit ViewReader(std::shared_ptr<Mapping> mapping) : mapping_(std::move(mapping)) {}
-
-    std::optional<struct Published> published() const;
 
     std::shared_ptr<Mapping> mapping_;
 };
@@ -83,7 +79,7 @@ class Segment {
     static Outcome make(const SegmentIdentity& identity, std::unique_ptr<Segment>& segment);
     ~Segment();
 
-    void publish(const NetworkView& view, const Version& version);
+    void publish(const NetworkView& view);
     void publish(std::string_view status);
     /// Readers see that no more will come.
     void end();

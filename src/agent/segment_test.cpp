@@ -38,11 +38,6 @@ NetworkView view_of(int host_count, double latency_us) {
     return view;
 }
 
-Version version_of(int host_count, double latency_us) {
-    const NetworkView view = view_of(host_count, latency_us);
-    return {view.version, 99, host_count, view.latency_us, view.tree};
-}
-
 std::unique_ptr<Segment> made(const SegmentIdentity& what) {
     std::unique_ptr<Segment> segment;
     EXPECT_EQ(Segment::make(what, segment), Segment::Outcome::made);
@@ -61,7 +56,7 @@ Family agent_in_a_child(const SegmentIdentity& what, bool forks = false) {
     if (family.agent == 0) {
         std::unique_ptr<Segment> segment;
         if (Segment::make(what, segment) != Segment::Outcome::made) _exit(1);
-        segment->publish(view_of(3, 7), version_of(3, 7));
+        segment->publish(view_of(3, 7));
         const bool is_last = !forks || fork() == 0;
         const pid_t child = forks ? getpid() : -1;
         // The last one says so, when it has closed what a child must not keep.
@@ -94,10 +89,9 @@ TEST(Segment, WhatIsPublishedIsRead) {
     NetworkView view = view_of(3, 5);
     view.latency_us[1] = infinite;
     const std::uint64_t before = reader->changes();
-    segment->publish(view, version_of(3, 4));
+    segment->publish(view);
     EXPECT_GT(reader->changes(), before);
     EXPECT_EQ(reader->read(), view);
-    EXPECT_EQ(reader->complete(), version_of(3, 4));
     EXPECT_EQ(reader->self(), 1);
     EXPECT_EQ(reader->host_count(), 3);
     EXPECT_EQ(reader->job(), 42U);
@@ -182,12 +176,11 @@ TEST(Segment, ReadersNeverSeeAMixture) {
     const SegmentIdentity what = identity("torn", host_count);
     const auto segment = made(what);
     ASSERT_TRUE(segment);
-    segment->publish(view_of(host_count, 1), version_of(host_count, 1));
+    segment->publish(view_of(host_count, 1));
     std::atomic<bool> ended{false};
     std::thread writer([&] {
         for (int i = 2; i < 20'000 && !ended; ++i)
-            segment->publish(view_of(host_count, i % 1000 + 1),
-                             version_of(host_count, i % 1000 + 1));
+            segment->publish(view_of(host_count, i % 1000 + 1));
         ended = true;
     });
     const auto reader = ViewReader::attach(what.name);

@@ -1,6 +1,7 @@
 // Several agents in this process, on the loopback interface.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -11,7 +12,6 @@
 
 #include "agent/agent.h"
 #include "agent/counters.h"
-#include "core/network/tree.h"
 
 namespace mutirao::agent::test {
 
@@ -80,17 +80,14 @@ class Agents {
     Thread& operator[](int host) { return *threads_[index(host)]; }
     int count() const { return static_cast<int>(threads_.size()); }
 
-    /// All that run hold the same complete version, whose tree joins exactly `hosts`, and it is the
-    /// newest that each of them sees.
+    /// All that run hold the same version, whose tree joins exactly `hosts`.
     bool agree_on(const std::vector<int>& hosts) {
-        std::optional<Version> first;
-        for (const int host : hosts) {
-            const auto version = (*this)[host].view()->complete();
-            if (!version || version->tree.size() + 1 != hosts.size()) return false;
-            if (!first) first = version;
-            if (*version != *first) return false;
-        }
-        return true;
+        const NetworkView first = *(*this)[hosts.front()].view()->read();
+        return std::ranges::all_of(hosts, [&](int host) {
+            const NetworkView view = *(*this)[host].view()->read();
+            return view.version_hash == first.version_hash && view.tree == first.tree &&
+                   view.tree.size() + 1 == hosts.size();
+        });
     }
 
     Key key;
@@ -102,9 +99,5 @@ class Agents {
 
     std::vector<std::unique_ptr<Thread>> threads_;
 };
-
-inline EdgeList kruskal_of(const Version& version) {
-    return minimum_spanning_tree(Network(version.host_count, version.latency_us));
-}
 
 }  // namespace mutirao::agent::test

@@ -97,10 +97,6 @@ std::string describe(const Graph& graph) {
     return text;
 }
 
-std::string in_short(const Graph& graph) {
-    return std::to_string(graph.hosts) + " hosts, " + std::to_string(graph.edges.size()) + " links";
-}
-
 std::string text_of(const EdgeList& links) {
     std::string list;
     for (const auto& [low, high] : links) list += " " + std::to_string(low) + "-" + std::to_string(high);

@@ -1,4 +1,4 @@
-// The small graphs that are explored and the random ones that are walked.
+// The small graphs that are explored.
 #pragma once
 
 #include <string>
@@ -29,8 +29,6 @@ std::vector<Graph> all_weightings(int hosts, const EdgeList& links);
 
 /// "3 hosts: 0-1=2 1-2=0.5".
 std::string describe(const Graph& graph);
-/// "40 hosts, 200 links".
-std::string in_short(const Graph& graph);
 /// " 0-1 1-2", or " no links".
 std::string text_of(const EdgeList& links);
 /// "0-1=0.5".

@@ -1,6 +1,6 @@
 // Every order of messages and of hosts entering a round, on graphs small enough for that. That links change while a
-// round runs is nothing to it: rounds_world_test.cpp. Without a tree a round is the algorithm of Gallager, Humblet and
-// Spira alone (core/spanning_tree/ghs.h).
+// round runs is nothing to it: rounds_world_test.cpp, whose random walks take rounds through large graphs, too. Without a
+// tree a round is the algorithm of Gallager, Humblet and Spira alone (core/spanning_tree/ghs.h).
 //
 // Planted in a copy, these faults were caught, the simplest scenario named first:
 //   from nothing   channels that are not first-in-first-out; the end of the merging not passed on,
@@ -32,9 +32,7 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
-#include <numeric>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "simulate/executions.h"
@@ -169,68 +167,6 @@ INSTANTIATE_TEST_SUITE_P(Graphs, MaintenanceExplorerOf,
                                          Drawn{"cycle_of_five", 5, cycle_links(5), 100},
                                          Drawn{"five_hosts", 5, complete_links(5), 15}),
                          [](const auto& each) { return each.param.name; });
-
-// Random executions of a round on graphs of up to 40 hosts: some thousands of seeds, or as many as MUTIRAO_SEEDS says
-// (the long run takes 100,000). A failure names its seed and tells the story; MUTIRAO_FIRST_SEED=that MUTIRAO_SEEDS=1
-// replays it.
-
-constexpr std::size_t most_hosts = 40;
-constexpr std::uint64_t default_seeds = 3000;
-
-/// Connected: a random tree and further links, between 0 and all of them.
-EdgeList random_links(Random& random, int hosts) {
-    EdgeList links;
-    const double chance = std::array{0.0, 0.05, 0.3, 1.0}[random.below(4)];
-    std::vector<int> order(static_cast<std::size_t>(hosts));
-    std::iota(order.begin(), order.end(), 0);
-    random.shuffle(order);
-    for (std::size_t i = 1; i < order.size(); ++i) {
-        const int other = order[random.below(i)];
-        links.emplace_back(std::minmax(order[i], other));
-    }
-    for (const auto& link : complete_links(hosts))
-        if (random.unit() < chance) links.push_back(link);
-    std::ranges::sort(links);
-    const auto repeated = std::ranges::unique(links);
-    links.erase(repeated.begin(), repeated.end());
-    return links;
-}
-
-Scenario random_scenario(std::uint64_t seed) {
-    Random random(seed);
-    const int hosts = 2 + static_cast<int>(random.below(most_hosts - 1));
-    const EdgeList links = random_links(random, hosts);
-    const bool few_values = random.below(2) == 0;
-    const auto draw = [&] { return few_values ? static_cast<double>(random.below(3)) : random.unit(); };
-    const auto any_of = [&](std::vector<double>& values) -> double& { return values[random.below(values.size())]; };
-    std::vector<double> before(links.size());
-    std::ranges::generate(before, draw);
-    std::vector<double> now = before;
-    // Links that come back, perhaps with hosts that only they lead to.
-    for (std::size_t dead = random.below(3) == 0 ? random.below(links.size()) : 0; dead > 0; --dead)
-        any_of(before) = never;
-    const std::size_t most_changes = random.below(2) == 0 ? 3 : links.size();
-    for (std::size_t changes = random.below(most_changes + 1); changes > 0; --changes) any_of(now) = draw();
-    // Links that die, if others join the hosts.
-    for (std::size_t dying = random.below(4); dying > 0; --dying) {
-        double& value = any_of(now);
-        const double alive = std::exchange(value, never);
-        if (!joins_all(weighted(hosts, links, now))) value = alive;
-    }
-    const auto root = static_cast<int>(random.below(static_cast<std::size_t>(hosts)));
-    return {random.below(4) > 0 ? weighted(hosts, links, before) : Graph{}, weighted(hosts, links, now), root};
-}
-
-TEST(MaintenanceWalk, FollowsChangesOnLargeGraphs) {
-    for (const std::uint64_t seed : seeds(default_seeds)) {
-        const Scenario scenario = random_scenario(seed);
-        const MaintenanceRules rules(scenario);
-        const double most_steps = rules.most_merges() + 10 * scenario.now.hosts;
-        walk(maintenance_world(scenario), rules, seed, most_steps, in_short(scenario.now),
-             [&](const auto& walk) { return rules.objection(walk.counts()); });
-        if (HasFatalFailure()) return;
-    }
-}
 
 // What explorers tell states by, of hosts that went through some executions.
 TEST(Digest, IsEqualExactlyForEqualStates) {

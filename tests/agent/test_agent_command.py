@@ -25,8 +25,8 @@ def test_three_agents_find_the_tree_and_end_one_by_one(mutirao, typed, agents):
     for number in range(3):
         answer = agents(number)
         assert answer.returncode == 0, answer.stderr
-    found = wait_until(lambda: (now := status(typed, agents.name(2)))["complete"]
-                       and len(now["complete"]["tree"]) == 2 and now)
+    found = wait_until(lambda: (now := status(typed, agents.name(2)))["network"]
+                       and len(now["network"]["tree"]) == 2 and now)
     assert found["self"] == 2 and found["host_count"] == 3
     assert found["network"]["latency_us"][0][1] == found["network"]["latency_us"][1][0] > 0
     shown = typed("agent", "status", "--name", agents.name(2)).stdout
@@ -34,7 +34,7 @@ def test_three_agents_find_the_tree_and_end_one_by_one(mutirao, typed, agents):
     answer = mutirao("agent", "stop", "--name", agents.name(2))
     assert answer.returncode == 0 and str(found["pid"]) in answer.stdout
     assert state_of(found["pid"]) in ENDED
-    wait_until(lambda: status(typed, agents.name(0))["complete"]["tree"] == [[0, 1]])
+    wait_until(lambda: status(typed, agents.name(0))["network"]["tree"] == [[0, 1]])
     assert status(typed, agents.name(1))["alive"]
 
 

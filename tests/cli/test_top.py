@@ -58,9 +58,8 @@ def agent_dump(**changed):
                            "rejected_forged": 2, "rejected_junk": 5}}
     network = {"version": 7, "version_hash": "00ff", "latency_us": latency_us,
                "last_known_us": latency_us, "tree": TREE}
-    complete = {"number": 7, "hash": "00ff", "latency_us": latency_us, "tree": TREE}
     return {"name": "mutirao-0-daemon", "pid": 77, "alive": True, "self": 0, "host_count": 6,
-            "job": "0", "changes": 9, "network": network, "complete": complete,
+            "job": "0", "changes": 9, "network": network,
             "status": {**status, **changed}}
 
 

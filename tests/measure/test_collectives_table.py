@@ -22,8 +22,8 @@ def test_the_table_is_the_librarys():
 
 
 def test_the_table_is_the_measuring_programs():
-    text = (ROOT / "bench" / "collectives.h").read_text()
-    rows = re.findall(r'\{"(\w+)", (\w+), (\w+), ([01]), [01], \w+, run_', text)
+    text = (ROOT / "bench" / "calls.h").read_text()
+    rows = re.findall(r'\{"(\w+)", \w+, (\w+), (\w+), \w+, ([01]), [01]\}', text)
     assert [(name, rooted == "1", "block_per_rank" in parts) for name, *parts, rooted in rows] == [
         (row.name, row.rooted, row.in_blocks) for row in COLLECTIVES.values()]
 

@@ -15,7 +15,7 @@ static inline void call_checked(MPI_Comm comm, int which, int count, int root, i
         MPI_Barrier(comm);
     } else if (it->run == broadcast) {
         broadcast_checked(comm, root, count, seed);
-    } else if (it->kind & reducing) {
+    } else if (it->reduces) {
         reduction(here, it, &ints, count, root, 0);
     } else {
         move_blocks(here, it, way, root);

@@ -199,12 +199,12 @@ static inline int length_with(struct place here, const struct collective* it, st
     return swapped ? length_in(way, other, here.rank, here.size) : length_in(way, here.rank, other, here.size);
 }
 
-static inline struct side side_of(struct place here, const struct collective* it, struct way way, int of_all, int sent) {
+static inline struct side side_of(struct place here, const struct collective* it, struct way way, int of_each, int sent) {
     int lengths[most_ranks];
     for (int rank = 0; rank < here.size; ++rank) {
-        lengths[rank] = length_with(here, it, way, of_all ? rank : here.rank, sent);
+        lengths[rank] = length_with(here, it, way, of_each ? rank : here.rank, sent);
     }
-    if (!of_all) {
+    if (!of_each) {
         return make_side(1, lengths, way.own_kind, 0, 0);
     }
     return sent && is_exchange(it) ? make_side(here.size, lengths, way.own_kind, way.own_order, it->run == alltoallw)
@@ -217,7 +217,7 @@ static inline struct part part_of(const struct buffer* buffer, const struct side
 
 static inline void move_blocks(struct place here, const struct collective* it, struct way way, int root) {
     const int to_each = sends_to_each(it), from_each = gets_from_each(it);
-    const int at_root = !(it->kind & rooted) || here.rank == root;
+    const int at_root = !it->rooted || here.rank == root;
     const int sends = !to_each || at_root, gets = !from_each || at_root;
     struct side from = side_of(here, it, way, to_each, 1), to = side_of(here, it, way, from_each, 0);
     struct buffer send = make_ints(sends ? from.ints : 0), receive = make_ints(gets ? to.ints : 0);
@@ -234,7 +234,7 @@ static inline void move_blocks(struct place here, const struct collective* it, s
     if (in_place) {
         *(from_each ? &a.send : &a.receive) = (struct part){MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, NULL, NULL, NULL};
     }
-    if (!at_root && it->kind & uneven) { /* nothing may be looked at of what only the root has */
+    if (!at_root && it->uneven) { /* nothing may be looked at of what only the root has */
         *(to_each ? &a.send : &a.receive) = (struct part){NULL, 0, MPI_DATATYPE_NULL, NULL, NULL, NULL};
     }
     call(it, &a);
@@ -251,7 +251,7 @@ static inline void move_blocks(struct place here, const struct collective* it, s
 }
 
 static inline void from_every_root(struct place here, const struct collective* it, struct way way) {
-    const int roots = it->kind & rooted ? here.size : 1;
+    const int roots = it->rooted ? here.size : 1;
     for (int root = 0; root < roots; ++root) {
         move_blocks(here, it, way, root);
     }

@@ -1,120 +1,10 @@
-/* The collectives, each called with the same arguments, of which it takes what it has. */
+/* The collectives by arguments of the program's own, in the form with large counts, too. */
 #pragma once
 
+#include "../../bench/calls.h"
 #include "checked.h"
 
 enum { most_ranks = 64 };
-
-/* What a call sends, or receives: one block, or with a count for each rank the blocks of all. */
-struct part {
-    void* data;
-    int count;
-    MPI_Datatype type;
-    const int *counts, *places; /* as MPI takes them */
-    const MPI_Datatype* types;
-};
-
-struct arguments {
-    struct part send, receive;
-    MPI_Op op;
-    int root;
-    MPI_Comm comm;
-    int large; /* by the form with large counts, where there is one for each rank */
-};
-
-typedef int call_of(const struct arguments*);
-
-static inline int barrier(const struct arguments* a) { return MPI_Barrier(a->comm); }
-static inline int broadcast(const struct arguments* a) {
-    return MPI_Bcast(a->receive.data, a->receive.count, a->receive.type, a->root, a->comm);
-}
-static inline int gather(const struct arguments* a) {
-    const struct part *from = &a->send, *to = &a->receive;
-    return MPI_Gather(from->data, from->count, from->type, to->data, to->count, to->type, a->root, a->comm);
-}
-static inline int scatter(const struct arguments* a) {
-    const struct part *from = &a->send, *to = &a->receive;
-    return MPI_Scatter(from->data, from->count, from->type, to->data, to->count, to->type, a->root, a->comm);
-}
-static inline int allgather(const struct arguments* a) {
-    const struct part *from = &a->send, *to = &a->receive;
-    return MPI_Allgather(from->data, from->count, from->type, to->data, to->count, to->type, a->comm);
-}
-static inline int alltoall(const struct arguments* a) {
-    const struct part *from = &a->send, *to = &a->receive;
-    return MPI_Alltoall(from->data, from->count, from->type, to->data, to->count, to->type, a->comm);
-}
-
-static inline int reduce(const struct arguments* a) {
-    return MPI_Reduce(a->send.data, a->receive.data, a->receive.count, a->receive.type, a->op, a->root, a->comm);
-}
-static inline int allreduce(const struct arguments* a) {
-    return MPI_Allreduce(a->send.data, a->receive.data, a->receive.count, a->receive.type, a->op, a->comm);
-}
-static inline int reduce_scatter_block(const struct arguments* a) {
-    return MPI_Reduce_scatter_block(a->send.data, a->receive.data, a->receive.count, a->receive.type, a->op, a->comm);
-}
-static inline int scan(const struct arguments* a) {
-    return MPI_Scan(a->send.data, a->receive.data, a->receive.count, a->receive.type, a->op, a->comm);
-}
-static inline int exscan(const struct arguments* a) {
-    return MPI_Exscan(a->send.data, a->receive.data, a->receive.count, a->receive.type, a->op, a->comm);
-}
-
-static inline int gatherv(const struct arguments* a) {
-    const struct part *from = &a->send, *to = &a->receive;
-    return MPI_Gatherv(from->data, from->count, from->type, to->data, to->counts, to->places, to->type, a->root,
-                       a->comm);
-}
-static inline int scatterv(const struct arguments* a) {
-    const struct part *from = &a->send, *to = &a->receive;
-    return MPI_Scatterv(from->data, from->counts, from->places, from->type, to->data, to->count, to->type, a->root,
-                        a->comm);
-}
-static inline int allgatherv(const struct arguments* a) {
-    const struct part *from = &a->send, *to = &a->receive;
-    return MPI_Allgatherv(from->data, from->count, from->type, to->data, to->counts, to->places, to->type, a->comm);
-}
-static inline int alltoallv(const struct arguments* a) {
-    const struct part *from = &a->send, *to = &a->receive;
-    return MPI_Alltoallv(from->data, from->counts, from->places, from->type, to->data, to->counts, to->places, to->type,
-                         a->comm);
-}
-static inline int alltoallw(const struct arguments* a) {
-    const struct part *from = &a->send, *to = &a->receive;
-    return MPI_Alltoallw(from->data, from->counts, from->places, from->types, to->data, to->counts, to->places,
-                         to->types, a->comm);
-}
-static inline int reduce_scatter(const struct arguments* a) {
-    return MPI_Reduce_scatter(a->send.data, a->receive.data, a->receive.counts, a->receive.type, a->op, a->comm);
-}
-
-enum { counted = 1, rooted = 2, two_sided = 4, reducing = 8, uneven = 16 };
-
-static const struct collective {
-    const char* name;
-    call_of* run;
-    int kind;
-} collectives[] = {
-    {"barrier", barrier, 0},
-    {"broadcast", broadcast, counted | rooted},
-    {"gather", gather, counted | rooted | two_sided},
-    {"scatter", scatter, counted | rooted | two_sided},
-    {"allgather", allgather, counted | two_sided},
-    {"alltoall", alltoall, counted | two_sided},
-    {"reduce", reduce, counted | rooted | reducing},
-    {"allreduce", allreduce, counted | reducing},
-    {"reduce_scatter_block", reduce_scatter_block, counted | reducing},
-    {"scan", scan, counted | reducing},
-    {"exscan", exscan, counted | reducing},
-    {"gatherv", gatherv, counted | rooted | two_sided | uneven},
-    {"scatterv", scatterv, counted | rooted | two_sided | uneven},
-    {"allgatherv", allgatherv, counted | two_sided | uneven},
-    {"alltoallv", alltoallv, counted | two_sided | uneven},
-    {"alltoallw", alltoallw, counted | two_sided | uneven},
-    {"reduce_scatter", reduce_scatter, counted | reducing | uneven},
-};
-enum { collective_count = sizeof collectives / sizeof *collectives };
 
 #if MPI_VERSION >= 4
 struct large {
@@ -163,7 +53,7 @@ static inline int call_by_large_counts(call_of* it, const struct arguments* a) {
 
 static inline int call(const struct collective* it, const struct arguments* a) {
 #if MPI_VERSION >= 4
-    if (a->large && it->kind & uneven) {
+    if (a->large && it->uneven) {
         return call_by_large_counts(it->run, a);
     }
 #endif

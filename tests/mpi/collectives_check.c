@@ -1,8 +1,10 @@
-/* collectives_check NAME...: calls collectives in every way that MPI allows and compares every element
+/* collectives_check [in_order | SEED] COLLECTIVE...: calls collectives in every way that MPI allows and compares every element
  * with what was computed here, and every byte around and between them with what was there: lengths from
  * nothing to many, all roots, blocks in place, blocks of many lengths anywhere in memory, datatypes that
  * differ between the sides of a call and have holes, operators that do not commute, communicators that are reordered or
- * parts of the world. Run natively it checks itself. Prints "ok CHECKS" from rank 0. */
+ * parts of the world. Run natively it checks itself. Prints "ok CHECKS" from rank 0.
+ * in_order: reductions alone, of doubles whose sum depends, bit by bit, on the order in which they are added.
+ * SEED: reductions alone, of types that are drawn by it and some numbers after it. */
 #include <time.h>
 
 #include "broadcasts_check.h"
@@ -40,26 +42,23 @@ static void barriers(struct place here) {
 }
 
 static const struct collective* collective_named(const char* name) {
-    for (int i = 0; i < collective_count; ++i) {
-        if (strcmp(collectives[i].name, name) == 0) {
-            return &collectives[i];
-        }
-    }
-    fail(name, 0);
-    return NULL;
+    const struct collective* const found = find_collective(name);
+    expect(found != NULL, name, 0);
+    return found;
 }
 
-static void check_on(MPI_Comm comm, int argc, char** argv, const struct kind* all) {
+/* `names` end with null. Reductions are of kinds from `first` to before `end`. */
+static void check_on(MPI_Comm comm, char** names, const struct kind* all, int first, int end) {
     const struct place here = place_on(comm);
-    for (int i = 1; i < argc; ++i) {
-        const struct collective* const it = collective_named(argv[i]);
+    for (; *names != NULL; ++names) {
+        const struct collective* const it = collective_named(*names);
         if (it->run == barrier) {
             barriers(here);
         } else if (it->run == broadcast) {
             all_broadcasts(here);
-        } else if (it->kind & reducing) {
-            all_reductions(here, it, all);
-        } else if (it->kind & uneven) {
+        } else if (it->reduces) {
+            all_reductions(here, it, all, first, end);
+        } else if (it->uneven) {
             all_uneven_blocks(here, it);
         } else {
             all_blocks(here, it);
@@ -67,25 +66,52 @@ static void check_on(MPI_Comm comm, int argc, char** argv, const struct kind* al
     }
 }
 
-int main(int argc, char** argv) {
-    begin(&argc, &argv);
-    end_within(50 * (unsigned)argc);
-    expect(argc > 1, "usage: collectives_check COLLECTIVE...", argc);
+static void check_drawn(char** names, int first_seed) {
+    enum { seeds = 20 };
+    const struct place here = place_on(MPI_COMM_WORLD);
+    for (int number = first_seed; number < first_seed + seeds; ++number) {
+        srand((unsigned)number);
+        struct kind kind = drawn_kind();
+        const int count = rand() % 4 == 0 ? 3000 + rand() % 3000 : 1 + rand() % 50;
+        for (char** name = names; *name != NULL; ++name) {
+            for (int in_place = 0; in_place < 2; ++in_place) {
+                reduction(here, collective_named(*name), &kind, count, number % here.size, in_place);
+            }
+        }
+        MPI_Op_free(&kind.op);
+        MPI_Type_free(&kind.type);
+    }
+}
+
+static void check_everywhere(char** names, int first, int end) {
     struct kind all[kinds];
     make_kinds(all);
     MPI_Comm reversed, part;
     MPI_Comm_split(MPI_COMM_WORLD, 0, -world_rank, &reversed);
     MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &part);
-    check_on(MPI_COMM_WORLD, argc, argv, all);
-    check_on(reversed, argc, argv, all);
-    check_on(part, argc, argv, all);
-    check_on(MPI_COMM_SELF, argc, argv, all);
+    check_on(MPI_COMM_WORLD, names, all, first, end);
+    check_on(reversed, names, all, first, end);
+    check_on(part, names, all, first, end);
+    check_on(MPI_COMM_SELF, names, all, first, end);
     MPI_Comm_free(&reversed);
     MPI_Comm_free(&part);
     MPI_Op_free(&all[3].op);
     MPI_Op_free(&all[5].op);
     MPI_Type_free(&all[3].type);
     MPI_Type_free(&all[4].type);
+}
+
+int main(int argc, char** argv) {
+    begin(&argc, &argv);
+    end_within(50 * (unsigned)argc);
+    expect(argc > 1, "usage: collectives_check [in_order | SEED] COLLECTIVE...", argc);
+    if (strcmp(argv[1], "in_order") == 0) {
+        check_everywhere(argv + 2, in_order, kinds);
+    } else if (argv[1][0] >= '0' && argv[1][0] <= '9') {
+        check_drawn(argv + 2, atoi(argv[1]));
+    } else {
+        check_everywhere(argv + 1, 0, usual_kinds);
+    }
     end_counted();
     return 0;
 }

@@ -1,10 +1,12 @@
 /* Reductions of several kinds of elements, each compared with what was folded here in the ranks' order. */
 #pragma once
 
+#include <math.h>
+
 #include "calls.h"
 #include "counted.h"
 
-enum { prime = 10007, widest = 24 };
+enum { prime = 10007, filler = 0x5A, margin = 64 };
 
 /* A kind of element: how one is made, and what the operator makes of two. */
 struct kind {
@@ -12,6 +14,7 @@ struct kind {
     MPI_Datatype type;
     MPI_Op op;
     size_t extent;
+    int reach; /* at most so far below its address, or beyond its extent, an element lies */
     void (*make)(void* at, int rank, int i);
     void (*fold)(void* left, const void* right); /* left = left op right */
     int (*equal)(const void*, const void*);
@@ -83,12 +86,23 @@ static inline void add_maps(void* in, void* inout, int* length, MPI_Datatype* ty
     }
 }
 
+/* Of widely different size, so that almost every other order of adding them rounds otherwise. */
+static inline void make_scaled(void* at, int rank, int i) {
+    unsigned state = (unsigned)(rank * 7919 + i * 104729) * 2654435761u;
+    state ^= state >> 15;
+    state *= 2246822519u;
+    state ^= state >> 13;
+    *(double*)at = ldexp((double)(state % 100003) / 3.0, (int)(state >> 8) % 40 - 20);
+}
+static inline void add_scaled(void* left, const void* right) { *(double*)left += *(const double*)right; }
+static inline int same_bits(const void* a, const void* b) { return memcmp(a, b, sizeof(double)) == 0; }
+
 static inline struct kind ints_added(void) {
-    const struct kind made = {"ints added", MPI_INT, MPI_SUM, sizeof(int), make_int, fold_int, equal_int};
+    const struct kind made = {"ints added", MPI_INT, MPI_SUM, sizeof(int), 0, make_int, fold_int, equal_int};
     return made;
 }
 
-enum { kinds = 6, with_holes = 4 };
+enum { usual_kinds = 6, kinds, with_holes = 4, in_order = usual_kinds };
 
 static inline void make_kinds(struct kind* all) {
     MPI_Datatype pair, spaced;
@@ -101,17 +115,16 @@ static inline void make_kinds(struct kind* all) {
     MPI_Op_create(add_maps, 1, &commuting);
     const struct kind made[kinds] = {
         ints_added(),
-        {"doubles' maximum", MPI_DOUBLE, MPI_MAX, sizeof(double), make_double, fold_double, equal_double},
-        {"minima and where", MPI_DOUBLE_INT, MPI_MINLOC, sizeof(struct with_index), make_indexed,
+        {"doubles' maximum", MPI_DOUBLE, MPI_MAX, sizeof(double), 0, make_double, fold_double, equal_double},
+        {"minima and where", MPI_DOUBLE_INT, MPI_MINLOC, sizeof(struct with_index), 0, make_indexed,
          fold_indexed, equal_indexed},
-        {"maps composed", pair, ordered, 2 * sizeof(int), make_map, fold_map, equal_map},
-        {"maps with holes", spaced, ordered, 3 * sizeof(int), make_map, fold_map, equal_map},
-        {"added by the user", MPI_INT, commuting, sizeof(int), make_int, fold_int, equal_int},
+        {"maps composed", pair, ordered, 2 * sizeof(int), 0, make_map, fold_map, equal_map},
+        {"maps with holes", spaced, ordered, 3 * sizeof(int), 0, make_map, fold_map, equal_map},
+        {"added by the user", MPI_INT, commuting, sizeof(int), 0, make_int, fold_int, equal_int},
+        {"doubles in the ranks' order", MPI_DOUBLE, MPI_SUM, sizeof(double), 0, make_scaled, add_scaled, same_bits},
     };
     memcpy(all, made, sizeof made);
 }
-
-enum { filler = 0x5A, margin = 16 };
 
 static inline char* make_elements(const struct kind* kind, int count) {
     char* const all = malloc((size_t)count * kind->extent + 2 * margin);
@@ -129,7 +142,7 @@ static inline void fill(const struct kind* kind, char* data, int count, int rank
 }
 
 static inline void end_elements(const struct kind* kind, char* data, int count) {
-    for (int i = 0; i < margin; ++i) {
+    for (int i = kind->reach; i < margin; ++i) {
         expect(data[-1 - i] == filler && data[(size_t)count * kind->extent + (size_t)i] == filler,
                "a reduction wrote beyond its buffer", i);
     }
@@ -139,20 +152,20 @@ static inline void end_elements(const struct kind* kind, char* data, int count) 
 /* Of ranks 0 .. end - 1, in order, element i of all. */
 static inline void expect_folded(const struct kind* kind, const char* found, int i, int end,
                                  const char* what) {
-    char expected[widest], next[widest];
-    make(kind, expected, 0, i);
+    char expected[2 * margin], next[2 * margin];
+    make(kind, expected + margin, 0, i);
     for (int rank = 1; rank < end; ++rank) {
-        make(kind, next, rank, i);
-        kind->fold(expected, next);
+        make(kind, next + margin, rank, i);
+        kind->fold(expected + margin, next + margin);
     }
-    check(kind->equal(found, expected), what, i);
+    check(kind->equal(found, expected + margin), what, i);
 }
 
 static inline void expect_unchanged(const struct kind* kind, const char* data, int count, int rank) {
-    char expected[widest];
+    char expected[2 * margin];
     for (int i = 0; i < count; ++i) {
-        make(kind, expected, rank, i);
-        check(kind->equal(data + (size_t)i * kind->extent, expected), "a reduction changed its operand", i);
+        make(kind, expected + margin, rank, i);
+        check(kind->equal(data + (size_t)i * kind->extent, expected + margin), "a reduction changed its operand", i);
     }
 }
 
@@ -208,12 +221,15 @@ static inline void reduction(struct place here, const struct collective* it, con
     end_elements(kind, receive, operands);
 }
 
-static inline void all_reductions(struct place here, const struct collective* it, const struct kind* all) {
-    const int lengths[] = {0, 1, here.size - 1, here.size, here.size + 1, 37, 1500};
+/* Of kinds from `first` to before `end`. */
+static inline void all_reductions(struct place here, const struct collective* it, const struct kind* all, int first,
+                                  int end) {
+    const int lengths[] = {0, 1, here.size - 1, here.size, here.size + 1, 37, 1500, 20011};
+    const int long_ones = first == in_order && here.comm == MPI_COMM_WORLD;
     const int scatters = it->run == reduce_scatter || it->run == reduce_scatter_block;
-    const int roots = it->kind & rooted ? here.size : 1;
-    for (int l = 0; l < 7; ++l) {
-        for (int k = 0; k < kinds; ++k) {
+    const int roots = it->rooted ? here.size : 1;
+    for (int l = 0; l < 7 + long_ones; ++l) {
+        for (int k = first; k < end; ++k) {
             if (k == with_holes && scatters) {
                 continue; /* MPICH 5.0 gives wrong results itself */
             }
@@ -222,4 +238,80 @@ static inline void all_reductions(struct place here, const struct collective* it
             }
         }
     }
+}
+
+/* --- types drawn by a seed: ints anywhere in an element, whose lower bound may be negative and whose extent may be larger
+ * than needed, combined by an operator of the program's own ------------------------------------------------------- */
+
+enum { most_fields = 3, modulus = 127, shift = 14 };
+
+static struct {
+    int fields;
+    MPI_Aint places[most_fields]; /* bytes from the element's origin */
+    MPI_Aint extent;
+    int commutes;
+} drawn;
+
+/* Composition of x -> p x + q, both of them modulo a prime: associative, and does not commute. */
+static inline int combined(int first, int second) {
+    if (drawn.commutes) return first + second;
+    const int p1 = first >> shift, q1 = first % (1 << shift), p2 = second >> shift, q2 = second % (1 << shift);
+    return (p1 * p2 % modulus) << shift | (p1 * q2 + q1) % modulus;
+}
+
+static inline int* field(const void* element, int which) { return (int*)((char*)element + drawn.places[which]); }
+
+static inline void make_drawn(void* at, int rank, int i) {
+    for (int f = 0; f < drawn.fields; ++f) {
+        const int p = (rank * 7 + i * 3 + f * 5) % (modulus - 1) + 1, q = (rank * 11 + i * 13 + f) % modulus;
+        *field(at, f) = drawn.commutes ? rank * 1000 + i * 10 + f : p << shift | q;
+    }
+}
+static inline void fold_drawn(void* left, const void* right) {
+    for (int f = 0; f < drawn.fields; ++f) *field(left, f) = combined(*field(left, f), *field(right, f));
+}
+static inline int equal_drawn(const void* a, const void* b) {
+    for (int f = 0; f < drawn.fields; ++f) {
+        if (*field(a, f) != *field(b, f)) return 0;
+    }
+    return 1;
+}
+
+static inline void combine_drawn(void* in, void* inout, int* length, MPI_Datatype* type) {
+    (void)type;
+    for (int i = 0; i < *length; ++i) {
+        for (int f = 0; f < drawn.fields; ++f) {
+            int* const result = field((char*)inout + i * drawn.extent, f);
+            *result = combined(*field((char*)in + i * drawn.extent, f), *result);
+        }
+    }
+}
+
+/* Type and operator are the caller's to free. */
+static inline struct kind drawn_kind(void) {
+    int ones[most_fields] = {1, 1, 1};
+    MPI_Datatype ints[most_fields] = {MPI_INT, MPI_INT, MPI_INT}, made_of_fields;
+    drawn.fields = 1 + rand() % most_fields;
+    MPI_Aint place = (rand() % 7 - 3) * 4;
+    const MPI_Aint lowest = place;
+    for (int f = 0; f < drawn.fields; ++f) {
+        drawn.places[f] = place;
+        place += 4 + rand() % 3 * 4;
+    }
+    const MPI_Aint end = drawn.places[drawn.fields - 1] + 4;
+    if (rand() % 3 == 0) { /* not in order of place */
+        drawn.places[drawn.fields - 1] = lowest;
+        drawn.places[0] = end - 4;
+    }
+    const MPI_Aint lower = lowest - rand() % 4 * 4;
+    drawn.extent = end - lower + rand() % 4 * 4;
+    drawn.commutes = rand() % 2;
+    struct kind made = {"drawn elements", MPI_DATATYPE_NULL, MPI_OP_NULL, (size_t)drawn.extent, 16, make_drawn,
+                        fold_drawn, equal_drawn};
+    MPI_Type_create_struct(drawn.fields, ones, drawn.places, ints, &made_of_fields);
+    MPI_Type_create_resized(made_of_fields, lower, drawn.extent, &made.type);
+    MPI_Type_commit(&made.type);
+    MPI_Type_free(&made_of_fields);
+    MPI_Op_create(combine_drawn, drawn.commutes, &made.op);
+    return made;
 }

@@ -8,7 +8,7 @@ import pytest
 
 from ends import calls_of, passed
 from mutirao.catalogue.core_tool import algorithms
-from shapes import ALONE, SHAPES, Shape, runs, seldom_if_many
+from shapes import ALONE, SHAPES, runs, seldom_if_many
 
 pytestmark = pytest.mark.usefixtures("wheels_only")
 
@@ -127,14 +127,3 @@ def test_forced_on_one_rank(run, rows):
 def test_chosen_freely(run, start, shape):
     passed(run("collectives_check", *COLLECTIVES, ranks=shape.ranks, timeout_s=1000,
                settings=shape.settings(start=start)))
-
-
-def test_rulings_come_while_the_program_runs(run, mpi):
-    """Nobody waits: the first calls run natively, and those after a ruling by it."""
-    shape = {"openmpi-5": Shape(4, 1), "mpich-5": Shape(5, 2)}[mpi.name]
-    finished = passed(run("collectives_check", *["allreduce", "allgather", "barrier"] * 10,
-                          ranks=shape.ranks, settings=shape.settings(
-                              start="soon", allreduce="direct", allgather="ring",
-                              barrier="dissemination")))
-    ours, natively = calls_of(classes_of(finished, "allreduce"))
-    assert ours > 0 and natively > 0

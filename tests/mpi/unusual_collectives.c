@@ -182,7 +182,7 @@ static void nonblocking(void) {
 
 enum { stride = 90 };
 
-static int drawn(int from, int to, int call) { return (from * 31 + to * 17 + call * 7) % 43 * (call % 3); }
+static int drawn_length(int from, int to, int call) { return (from * 31 + to * 17 + call * 7) % 43 * (call % 3); }
 
 /* More exchanges of different lengths than anybody would remember. */
 static void ever_other_counts(void) {
@@ -191,8 +191,8 @@ static void ever_other_counts(void) {
     for (int call = 0; call < 1500; ++call) {
         for (int rank = 0; rank < world_size; ++rank) {
             places[rank] = (world_size - 1 - rank) * stride;
-            sent[rank] = drawn(world_rank, rank, call);
-            received[rank] = drawn(rank, world_rank, call);
+            sent[rank] = drawn_length(world_rank, rank, call);
+            received[rank] = drawn_length(rank, world_rank, call);
         }
         for (int i = 0; i < world_size * stride; ++i) {
             out[i] = call + world_rank * 1000 + i;

@@ -34,11 +34,13 @@ static void give(struct part* part, const struct for_ranks* all) {
     part->types = all->types;
 }
 
+static int is_two_sided(const struct collective* it) { return it->gives && !it->reduces && it->run != broadcast; }
+
 /* Where both buffers are one, so are the arrays. `bare`: what should be an array is none. */
 static int call_with(const struct collective* it, struct arguments a, int bare) {
     const struct for_ranks from = spread(it, &a.send), to = spread(it, &a.receive);
     give(&a.send, &from);
-    give(&a.receive, it->kind & two_sided && a.send.data == a.receive.data ? &from : &to);
+    give(&a.receive, is_two_sided(it) && a.send.data == a.receive.data ? &from : &to);
     if (bare && it->run == alltoallw) {
         a.send.types = NULL;
     } else if (bare) {
@@ -82,7 +84,7 @@ static void call_rightly(void) {
 
 /* Natively such calls end in a crash or an abort, or leave ranks waiting. */
 static int is_beyond_native(const char* what) {
-    if (current->kind & reducing && strncmp(what, "no type", 7) == 0) {
+    if (current->reduces && strncmp(what, "no type", 7) == 0) {
         return 1;
     }
 #ifdef OPEN_MPI
@@ -99,7 +101,7 @@ static int is_beyond_native(const char* what) {
         return 1;
     }
 #endif
-    return current->kind & reducing && (strcmp(what, "a type that is not committed") == 0 ||
+    return current->reduces && (strcmp(what, "a type that is not committed") == 0 ||
                                         strcmp(what, "a negative count") == 0);
 #endif
 }
@@ -120,7 +122,7 @@ static void mistake(const char* what, struct arguments given, int bare) {
         mistake(what, a, bare);        \
     } while (0)
 
-static void wrong_counts_and_types(int kind) {
+static void wrong_counts_and_types(void) {
     WITH("a negative count", a.send.count = a.receive.count = -1);
     WITH("no type", a.send.type = a.receive.type = MPI_DATATYPE_NULL);
     WITH("a type that is not committed", a.send.type = a.receive.type = uncommitted; a.op = ordered;
@@ -129,7 +131,7 @@ static void wrong_counts_and_types(int kind) {
          a.send.count = a.receive.count = 0);
     WITH("no type, no elements", a.send.type = a.receive.type = MPI_DATATYPE_NULL;
          a.send.count = a.receive.count = 0);
-    if (kind & two_sided || current->run == broadcast) {
+    if (!current->reduces) {
         WITH("no buffers, no elements", a.send.data = a.receive.data = NULL; a.send.count = a.receive.count = 0);
     }
 }
@@ -161,10 +163,10 @@ static void wrong_places(const struct collective* it) {
     if (it->run == broadcast) {
         WITH("one with gaps that is not committed", a.receive.type = gaps; a.receive.count = 1);
     }
-    if (it->kind & reducing && it->run != reduce && it->run != exscan) {
+    if (it->reduces && it->run != reduce && it->run != exscan) {
         WITH("a result in place", a.receive.data = MPI_IN_PLACE);
     }
-    if (it->kind & uneven && !(it->kind & rooted)) {
+    if (it->uneven && !it->rooted) {
         WITH("no counts or types for ranks", bare = 1);
     }
     if (it->run == gatherv) {
@@ -175,7 +177,7 @@ static void wrong_places(const struct collective* it) {
     }
     if (it->run == allgather || it->run == allgatherv) {
         WITH("what is sent lies where it goes", a.send.data = received + world_rank * length);
-    } else if (!(it->kind & rooted)) {
+    } else if (!it->rooted) {
         WITH("both in one place", a.send.data = a.receive.data);
         WITH("both in one place, no elements", a.send.data = a.receive.data; a.send.count = a.receive.count = 0);
     }
@@ -208,9 +210,9 @@ int main(int argc, char** argv) {
         }
         call_rightly();
         WITH("no communicator", a.comm = MPI_COMM_NULL);
-        if (current->kind & counted) wrong_counts_and_types(current->kind);
-        if (current->kind & rooted) wrong_roots();
-        if (current->kind & reducing) wrong_operators();
+        if (current->gives) wrong_counts_and_types();
+        if (current->rooted) wrong_roots();
+        if (current->reduces) wrong_operators();
         wrong_places(current);
     }
     MPI_Op_free(&ordered);

@@ -228,13 +228,6 @@ void put_network(JsonWriter& json, const NetworkView& view) {
     json.end_object();
 }
 
-void put_complete(JsonWriter& json, const Version& version) {
-    json.begin_object().member("number", version.number).member("hash", hexadecimal(version.hash));
-    json.member("tree", version.tree);
-    put_matrix(json, "latency_us", version.latency_us, version.host_count);
-    json.end_object();
-}
-
 /// One line of all that the agent knows. A part that cannot be read is null.
 std::string status_json(const std::string& name, const ViewReader& reader) {
     JsonWriter json;
@@ -254,8 +247,6 @@ std::string status_json(const std::string& name, const ViewReader& reader) {
             json.null();
     };
     part("network", reader.read(), [&](const NetworkView& view) { put_network(json, view); });
-    part("complete", reader.complete(),
-         [&](const Version& version) { put_complete(json, version); });
     part("status", reader.status(), [&](const std::string& status) { json.json(status); });
     json.end_object();
     return json.take();

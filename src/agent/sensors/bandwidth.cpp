@@ -195,14 +195,7 @@ struct Turn {
     std::size_t number;
 };
 
-/// Which of the rounds in which each of so many sites meets each other one once: the circle method.
-std::size_t round_of(std::size_t a, std::size_t b, std::size_t sites) {
-    const std::size_t rounds = sites % 2 == 0 ? sites - 1 : sites;
-    if (b == rounds) return 2 * a % rounds;
-    return (a + b) % rounds;
-}
-
-/// In an order on which all hosts agree. No host is in two pairs of one turn, but measurements may last longer.
+/// In an order on which all hosts agree. No site is in two pairs of one turn, but measurements may last longer.
 std::vector<Turn> pairs_to_measure(const std::vector<int>& site_of, const std::vector<double>& latency_us) {
     std::map<int, std::vector<int>> by_site;
     for (int host = 0; host < static_cast<int>(site_of.size()); ++host)
@@ -213,7 +206,7 @@ std::vector<Turn> pairs_to_measure(const std::vector<int>& site_of, const std::v
     for (std::size_t a = 0; a < hosts.size(); ++a) {
         for (std::size_t b = a + 1; b < hosts.size(); ++b) {
             const auto [low, high] = std::minmax(hosts[a].front(), hosts[b].front());
-            turns.push_back({low, high, round_of(a, b, hosts.size())});
+            turns.push_back({low, high, (a + b - 1) % hosts.size()});
         }
         if (hosts[a].size() > 1) turns.push_back({hosts[a][0], hosts[a][1], hosts.size()});
     }

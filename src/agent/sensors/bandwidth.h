@@ -74,7 +74,7 @@ class BandwidthSensor {
 // Which links' bandwidth this host measures, and when. Hosts of one site share their way to another, so
 // the lowest hosts of each two sites stand for all pairs between them, and the lowest two hosts of a
 // site for all within. Of each such pair the lower one asks. At the start pairs take turns, a quarter of a
-// second apart: every site is in one pair of a turn, and the pairs within sites come last. Later each is measured
+// second apart: no site is in two pairs of a turn, and the pairs within sites come last. Later each is measured
 // again once in a period, or when its latency has changed a lot, but not twice in a minute. A pure machine.
 
 class BandwidthPlan {

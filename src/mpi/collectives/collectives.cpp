@@ -228,64 +228,40 @@ bool broadcast(const Given& given, const Place& here, Binding& binding) {
     return true;
 }
 
-/// A rank that sends one block and, where there is a root only that one, receives one from each.
-bool gathers(const Given& given, const Place& here, Binding& binding) {
-    const auto mine = block_of(given, given.send, here);
+/// Calls in which every rank has one block, and each rank or only a root has one for every rank: these are gathered there,
+/// or scattered from there.
+bool gathers_or_scatters(const Given& given, const Place& here, Binding& binding) {
+    const bool scatters = row_of(given.collective).base == Collective::scatter;
+    const Side &one = scatters ? given.receive : given.send, &all = scatters ? given.send : given.receive;
+    const auto mine = block_of(given, one, here);
     if (row_of(given.collective).rooted && given.root != here.rank) {
         if (!mine) {
             return false;
         }
         set_shape(binding, given, *mine);
-        read(binding, *mine);
+        scatters ? write(binding, *mine) : read(binding, *mine);
         return true;
     }
     Blocks blocks;
-    if (!find_blocks(given, given.receive, here, blocks) ||
-        refused(given, given.send, given.receive, blocks, here.rank)) {
+    if (!find_blocks(given, all, here, blocks) || refused(given, one, all, blocks, here.rank)) {
         return false;
     }
-    const void* const from = given.send.buffer;
     const Elements own = blocks.of(here.rank);
-    if (from == MPI_IN_PLACE) {
-        read(binding, own);
-    } else if (mine && mine->bytes() == own.bytes()) {
-        read(binding, *mine, from == given.receive.buffer || from == own.buffer);
-    } else {
+    const bool in_place = one.buffer == MPI_IN_PLACE;
+    if (!in_place && !(mine && mine->bytes() == own.bytes())) {
         return false;
     }
     set_shape(binding, given, blocks);
-    write_all(binding, blocks, here.size);
-    return true;
-}
-
-/// A root that sends a block to each.
-bool scatters(const Given& given, const Place& here, Binding& binding) {
-    const auto mine = block_of(given, given.receive, here);
-    if (given.root != here.rank) {
-        if (!mine) {
-            return false;
-        }
-        set_shape(binding, given, *mine);
-        write(binding, *mine);
+    const Elements& block = in_place ? own : *mine;
+    const bool same_memory = one.buffer == all.buffer || one.buffer == own.buffer;
+    if (!scatters) {
+        read(binding, block, same_memory);
+        write_all(binding, blocks, here.size);
         return true;
     }
-    Blocks blocks;
-    if (!find_blocks(given, given.send, here, blocks) ||
-        refused(given, given.receive, given.send, blocks, here.rank)) {
-        return false;
-    }
-    const void* const to = given.receive.buffer;
-    const Elements own = blocks.of(here.rank);
-    if (to == MPI_IN_PLACE) {
-        binding.writes = Writes::unseen;
-        binding.output = own;
-    } else if (mine && mine->bytes() == own.bytes()) {
-        write(binding, *mine);
-    } else {
-        return false;
-    }
-    set_shape(binding, given, blocks);
-    read_all(binding, blocks, here.size, to == given.send.buffer || to == own.buffer);
+    binding.writes = in_place ? Writes::unseen : Writes::output;
+    binding.output = block;
+    read_all(binding, blocks, here.size, same_memory);
     return true;
 }
 
@@ -407,9 +383,8 @@ bool bind(const Given& given, const Place& here, Binding& binding) {
     switch (row.base) {  // which is of equal blocks where these have their own lengths
         case Collective::barrier: return true;
         case Collective::broadcast: return broadcast(given, here, binding);
-        case Collective::scatter: return scatters(given, here, binding);
         case Collective::alltoall: return exchanges(given, here, binding);
-        default: return gathers(given, here, binding);
+        default: return gathers_or_scatters(given, here, binding);
     }
 }
 

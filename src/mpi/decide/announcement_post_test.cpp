@@ -7,14 +7,14 @@
 namespace mutirao::mpi {
 namespace {
 
-constexpr int ranks = 3;
+constexpr int chain_ranks = 3;
 
 /// Of one rank of a communicator whose ranks are all this process; rank 0 decides.
 struct OfRank {
     explicit OfRank(int rank, std::uint64_t owner = 0) : slot(0, owner) {
         members.my_rank = rank;
-        members.twin_rank_of.assign(ranks, 0);
-        members.placement = std::make_shared<const Placement>(Placement::one_rank_per_host(ranks));
+        members.twin_rank_of.assign(chain_ranks, 0);
+        members.placement = std::make_shared<const Placement>(Placement::one_rank_per_host(chain_ranks));
     }
     Slot slot;
     Members members;

@@ -31,7 +31,7 @@ void publish(agent::Segment& segment, double latency_us, int unknown_links) {
     view.unknown_links = unknown_links;
     view.bandwidth_bytes_per_us.assign(hosts * hosts, 1);
     view.host_speeds.assign(hosts, {1, 1, 1});
-    segment.publish(view, {0, 0, hosts, view.latency_us, view.tree});
+    segment.publish(view);
 }
 
 class StandingAgent : public testing::Test {

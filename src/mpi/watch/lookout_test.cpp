@@ -8,18 +8,18 @@
 namespace mutirao::mpi {
 namespace {
 
-constexpr int hosts = 4;
+constexpr int all_hosts = 4;
 
 /// Two sites of two hosts, but for the link inside the first one.
 class TwoSites final : public NetworkSource {
   public:
     void set_first_link(double latency_us) {
         ++view_.changes;
-        view_.host_count = hosts;
-        view_.latency_us.assign(hosts * hosts, 20'000);
-        for (int host = 0; host < hosts; ++host) view_.latency_us[static_cast<std::size_t>(host * hosts + host)] = 0;
-        view_.latency_us[1] = view_.latency_us[hosts] = latency_us;
-        view_.latency_us[2 * hosts + 3] = view_.latency_us[3 * hosts + 2] = 50;
+        view_.host_count = all_hosts;
+        view_.latency_us.assign(all_hosts * all_hosts, 20'000);
+        for (std::size_t host = 0; host < all_hosts; ++host) view_.latency_us[host * all_hosts + host] = 0;
+        view_.latency_us[1] = view_.latency_us[all_hosts] = latency_us;
+        view_.latency_us[2 * all_hosts + 3] = view_.latency_us[3 * all_hosts + 2] = 50;
         view_.last_known_us = view_.latency_us;
         view_.tree = {{0, 1}, {1, 2}, {2, 3}};
     }

@@ -73,14 +73,14 @@ class StandingAgents:
         return [json.loads(answer) if process.returncode == 0 else None
                 for process, answer in zip(asked, answers, strict=True)]
 
-    def wait_for_tree(self, seconds: float = 60) -> list[dict]:
-        """Until all have the same tree of all hosts: everybody's last complete version."""
+    def wait_for_tree(self, seconds: float = 60) -> None:
+        """Until all have the same tree of all hosts."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            versions = [dump["complete"] for dump in self.dumps() if dump and dump.get("complete")]
-            if (len(versions) == len(self._hosts) and len({each["hash"] for each in versions}) == 1
-                    and len(versions[0]["tree"]) == len(self._hosts) - 1):
-                return versions
+            seen = [dump["network"] for dump in self.dumps() if dump and dump.get("network")]
+            if (len(seen) == len(self._hosts) and len({each["version_hash"] for each in seen}) == 1
+                    and len(seen[0]["tree"]) == len(self._hosts) - 1):
+                return
             time.sleep(0.2)
         raise Failure(f"the agents have no tree of all {len(self._hosts)} hosts after"
                       f" {seconds:g} s")
