@@ -10,7 +10,6 @@ from mutirao.explain.full import about, all_of, as_far_as_counted, by_collective
 from mutirao.explain.report_file import with_file
 from mutirao.explain.rulings import colours_of, timeline
 from mutirao.explain.saved import Total, all_classes, total_of
-from mutirao.explain.scatter import points_of, scatter, within_twice
 from mutirao.explain.site_map import groups_of, least_us, site_map
 from mutirao.explain.trees import trees_shown
 from mutirao.pages.html import Page, details, judged, legend, section, soft, wide_table
@@ -27,7 +26,7 @@ def make_page(report: dict, file: Path | None) -> str:
     commands = "\n".join(with_file(f"mutirao {command}", file) for command in ("explain", "explain --page"))
     return str(Page("What mutirao did for this program", _verdict(total),
                     _lines([*head(report), *forgotten(report)]),
-                    "".join([*its_sections, section("Predicted against measured", _scatter(report))]),
+                    "".join(its_sections),
                     commands, "", report, _tiles(report, total)))
 
 
@@ -91,10 +90,11 @@ def _timeline(communicator: dict, colours: dict[str, str]) -> list[str]:
     if not communicator["classes"]:
         return []
     return ["<h3>Rulings and changes of the network, in the order of calls</h3>",
-            soft("A column is the time between two changes, however many calls it has; dashed lines"
-                 " are changes of the network that were taken up. Pale: something was still to be tried."),
+            soft("A column begins with the call that its head names, and ends with the next change, however many calls"
+                 " that are. Heads in red: changes of the network that were taken up. Pale: something was still to be"
+                 " tried."),
             legend({kind: colours[kind] for kind in colours_of(communicator["classes"])}),
-            f"<figure>{timeline(communicator, colours)}</figure>"]
+            timeline(communicator, colours)]
 
 
 def _map(communicator: dict) -> list[str]:
@@ -103,7 +103,7 @@ def _map(communicator: dict) -> list[str]:
         return [heading, soft("All its ranks are on one host: there are no links to draw.")]
     if not communicator.get("tree"):
         return [heading, soft("Its network was not known when the program ended.")]
-    parts = [heading, soft("Circles are hosts, in the colours of their sites; the thick links are the"
+    parts = [heading, soft("Circles are hosts, in the colours of their sites; the lines are the"
                            " tree, with one-way latencies where there is room.")]
     for tree in trees_shown(communicator):
         parts += [soft(f"The tree {tree.what}."),
@@ -119,15 +119,3 @@ def _latencies(communicator: dict) -> Iterable[str]:
                         for b in groups)] for a in groups]
     yield details("One-way latencies, of the best link between two",
                   wide_table(["", *(group.title for group in groups)], rows))
-
-
-def _scatter(report: dict) -> str:
-    points = points_of(report)
-    if not points:
-        return soft("No algorithm was both predicted and measured.")
-    styles = {"native": "a0", "mutirao’s algorithms": "a5"}
-    return "\n".join([
-        soft(f"Each point is an algorithm that was tried for one kind of call. On the dashed line it"
-             f" took what was predicted; {within_twice(points)} of {len(points)} are within a factor"
-             " of two of it. Upright lines are intervals."),
-        legend(styles), f"<figure>{scatter(points, *styles.values())}</figure>"])
