@@ -25,7 +25,6 @@ from mutirao.base.user_files import read_json
 from mutirao.catalogue.tree_text import draw_tree
 
 BAD, CHANGED, TREE = BOUND, "33", "32"
-SORTS = ("change", "tree", "latency", "error")
 _SPARKS = "▁▂▃▄▅▆▇█"
 _MOST_SPARKS = 24
 _MOST_TITLE = 33  # of a link, by its hosts' names
@@ -52,39 +51,26 @@ class Past:
         self.before = view
 
 
-@dataclass(frozen=True)
-class Shown:
-    """How the reader wants it."""
-
-    columns: int
-    rows: int
-    sort: str = SORTS[0]
-    keys: bool = True  # whether there is a terminal whose keys do something
-    paused: bool = False
-
-
-def frame(dump: Dump, past: Past, shown: Shown) -> list[Line]:
+def frame(dump: Dump, past: Past, columns: int, rows: int) -> list[Line]:
     """As many lines as there are rows, none longer than the window is wide. Failure where the agent is of another
     version."""
     try:
-        lines = _frame(View(dump), past, shown)
+        lines = _frame(View(dump), past, rows)
     except _OF_ANOTHER_VERSION as error:
         raise Failure(f"that is not what an agent of this version tells ({type(error).__name__}: {error})") from None
     # What could move the cursor is replaced.
-    return [("".join(letter if letter.isprintable() else "?" for letter in text[:shown.columns]), style)
+    return [("".join(letter if letter.isprintable() else "?" for letter in text[:columns]), style)
             for text, style in lines]
 
 
-def _frame(view: View, past: Past, shown: Shown) -> list[Line]:
+def _frame(view: View, past: Past, rows: int) -> list[Line]:
     """Of what has no room the tree may keep a third, and the events a quarter."""
-    head, tree, links = list(_head(view, past)), list(_tree(view)), _links(view, past, shown.sort)
-    keys = f"q quit   s sort: {shown.sort} first   space {'go on' if shown.paused else 'pause'}"
-    foot = [(keys, FAINT)] if shown.keys else []
-    left = max(0, shown.rows - len(head) - len(foot))
+    head, tree, links = list(_head(view, past)), list(_tree(view)), _links(view, past)
+    left = max(0, rows - len(head))
     tree = tree[:max(left // 3, left - len(links) - len(view.status["events"]) - 2)]
     events = list(_events(view))[:max(left // 4, left - len(links) - len(tree))]
     body = [*links[:max(0, left - len(tree) - len(events))], *tree, *events]
-    return [*head, *body[:left], *foot]
+    return [*head, *body[:left]]
 
 
 def _head(view: View, past: Past) -> Iterator[Line]:
@@ -145,21 +131,15 @@ def change_of(view: View, first: View | None, link: Link) -> float:
     return math.inf if math.inf in (before, now) or before == 0 else 100 * (now / before - 1)
 
 
-def ranked(view: View, past: Past, sort: str) -> list[Link]:
-    """The most interesting first; ties by what else is interesting."""
-    def error(link: Link) -> float:
-        own = view.own(link)
-        return own["latency_us"]["error"] if own and own["latency_us"] else -1.0
-
-    keys = {"tree": lambda link: link in view.tree, "latency": view.link_us, "error": error,
-            "change": lambda link: abs(change_of(view, past.first, link))}
-    order = [sort, *(name for name in ("tree", "change", "latency") if name != sort)]
-    return sorted(view.links_within_reach(), key=lambda link: (*(-keys[name](link) for name in order), link))
+def ranked(view: View, past: Past) -> list[Link]:
+    """What changed most comes first, then the tree, then the longest."""
+    return sorted(view.links_within_reach(), key=lambda link: (
+        -abs(change_of(view, past.first, link)), link not in view.tree, -view.link_us(link), link))
 
 
-def _links(view: View, past: Past, sort: str) -> list[Line]:
+def _links(view: View, past: Past) -> list[Line]:
     cells, styles = [], {}
-    for number, link in enumerate(ranked(view, past, sort)):
+    for number, link in enumerate(ranked(view, past)):
         change, now_us = change_of(view, past.first, link), view.link_us(link)
         cells.append(_cells(view, link, change))
         styles[number] = (BAD if math.isinf(now_us) else CHANGED if change else TREE if link in view.tree else "")
@@ -221,8 +201,6 @@ def register(subparsers, common) -> None:
                         " that is up")
     parser.add_argument("--interval", type=float, default=1.0, metavar="S", help="default: 1 s")
     parser.add_argument("--once", action="store_true", help="one frame, also without a terminal")
-    parser.add_argument("--sort", choices=SORTS, default=SORTS[0],
-                        help="what comes first among the links; default: %(default)s")
     parser.add_argument("--file", type=Path, metavar="JSON", help="look at a kept dump instead"
                         " (mutirao top --json)")
     parser.set_defaults(run=run)
@@ -236,7 +214,7 @@ def run(arguments) -> int:
     if arguments.json:
         print_json(look())
         return 0
-    text = once(look(), arguments.sort)  # what is wrong with it is said on the ordinary screen
+    text = once(look())  # what is wrong with it is said on the ordinary screen
     if not arguments.once and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("top needs a terminal; --once prints one frame without")
     if arguments.once:
@@ -244,7 +222,7 @@ def run(arguments) -> int:
         return 0
     try:
         with full_screen():
-            watch(look, arguments.sort, arguments.interval)
+            watch(look, arguments.interval)
     except KeyboardInterrupt:
         pass  # another way to quit
     return 0
@@ -259,8 +237,8 @@ def _at_kept(file: Path) -> Callable[[], Dump]:
     return lambda: dump
 
 
-def once(dump: Dump, sort: str = SORTS[0]) -> str:
-    return _text(frame(dump, Past(), Shown(*shutil.get_terminal_size((100, 60)), sort, keys=False)), "\n")
+def once(dump: Dump) -> str:
+    return _text(frame(dump, Past(), *shutil.get_terminal_size((100, 60))), "\n")
 
 
 def _text(lines: Sequence[Line], end: str) -> str:
@@ -297,22 +275,18 @@ def full_screen() -> Iterator[None]:
         signal.signal(signal.SIGTSTP, old_suspend)
 
 
-def watch(look: Callable[[], Dump], sort: str, interval_s: float) -> None:
-    past, paused, key, drawn = Past(), False, "", []
+def watch(look: Callable[[], Dump], interval_s: float) -> None:
+    past, key, drawn = Past(), "", []
     dump = look()
     next_look = time.monotonic() + interval_s
     while key not in ("q", "Q"):
-        if key == "s":
-            sort = SORTS[(SORTS.index(sort) + 1) % len(SORTS)]
-        elif key == " ":
-            paused = not paused
         if time.monotonic() >= next_look:
             next_look = time.monotonic() + interval_s
-            if not paused:
-                past.add(View(dump))
-                dump = look()
-        lines = frame(dump, past, Shown(*shutil.get_terminal_size(), sort, paused=paused))
-        if lines != drawn or key:
+            past.add(View(dump))
+            dump = look()
+        columns, rows = shutil.get_terminal_size()
+        lines = [*frame(dump, past, columns, rows - 1), ("q quit"[:columns], FAINT)]
+        if lines != drawn:
             draw(lines)
         drawn = lines
         key = key_within(min(_TICK_S, next_look - time.monotonic()))
