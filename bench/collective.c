@@ -15,8 +15,7 @@
  * A library may try several ways before it keeps to one. With --settle-calls and --settle-ms so many calls
  * and so much time go before what is measured, and how long they took is told, too: "settling" is a list of
  * [calls, ms], one call each at first, then as many as take some 5 ms. --consecutive 0 measures as many as
- * take half a millisecond, in which other programs seldom get a turn. "first_call" counts the job's earlier
- * collective calls, as a library numbers them.
+ * take half a millisecond, in which other programs seldom get a turn.
  *
  * With --beside-native 1 measurements take turns with those of the MPI library's own function, past whatever is
  * preloaded: "native_ms". Processes, memory and the machine's moment are then the same for both, as between two
@@ -105,8 +104,6 @@ enum { start_tag = result_tag + 1 };
 /* Of calls that are timed together while all settles. What is measured is a part of that. */
 static const double settling_batch_ms = 5;
 enum { measured_part = 10 };
-/* On MPI_COMM_WORLD. */
-static long calls_made = 0;
 
 /* In which all others have heard from the root and answered, at the root. */
 static double round_trip_ms(int root) {
@@ -251,7 +248,6 @@ static void run_rounds(struct call* call, const struct rounds* rounds) {
             call->collective->run(call);
         }
         end = now_ms();
-        calls_made += natively ? 0 : rounds->consecutive;
         check_bytes(call->output, call->expected, expected_bytes, call->root);
     }
 }
@@ -269,7 +265,6 @@ static void to_rank_0(int root, double* values, int count) {
 
 /* What went before the measured calls of one length and root. */
 struct settling {
-    long first_call; /* how many of the job's went before all of these */
     int step_count;
     int calls; /* of the last step */
     double least_call_ms; /* in any step: on a busy machine most are disturbed */
@@ -316,7 +311,7 @@ static void settle(const struct options* options, struct call* call, double noti
 }
 
 static void print_settling(const struct settling* settling) {
-    printf(",\"first_call\":%ld,\"settling\":[", settling->first_call);
+    printf(",\"settling\":[");
     for (int i = 0; i < settling->step_count; ++i) {
         printf("%s[%.0f,%.6f]", i == 0 ? "" : ",", settling->steps[2 * i], settling->steps[2 * i + 1]);
     }
@@ -346,7 +341,7 @@ static void measure(const struct options* options, struct call* call) {
     const double notice = notice_ms(call);
     const int repeat = options->repeat * (1 + options->beside_native);
     double* const values = room_for(((size_t)repeat + 1) * sizeof *values);
-    struct settling settling = {.first_call = calls_made, .least_call_ms = 1e300};
+    struct settling settling = {.least_call_ms = 1e300};
     double first[2]; /* the spread, and the first call's completion */
     run_rounds(call, &(struct rounds){options, first_call, 1, 1, notice, first});
     to_rank_0(call->root, first, 2);

@@ -15,7 +15,6 @@ import statistics
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.tables import text_table
@@ -62,32 +61,12 @@ class FreeRun:
     """What became of one cell in one job that was free to choose."""
 
     ran: str | None  # in the end; None: nothing of mutirao
-    # By a ruling, of the calls before the measured ones, against the native job's of the same number: the first calls
-    # of any job are slow.
-    slowest_to_native: float | None = None
     settled: bool = True  # nothing was still to be tried
 
 
-def free_run(measurement: Measurement, point: Point, native: Point) -> FreeRun:
-    ran = measurement.chosen(point.length_bytes, point.root)
-    rulings = measurement.rulings(point.length_bytes, point.root)
-    if not rulings:
-        return FreeRun(ran)
-    first = max(0, rulings[0]["first_call"] - point.first_call)
-    slowest = max((call_ms / call_ms_at(native, call) for call, call_ms in steps_of(point)[:-1] if call >= first),
-                  default=None)
-    return FreeRun(ran, slowest, rulings[-1].get("settled", True))
-
-
-def steps_of(point: Point) -> list[tuple[int, float]]:
-    """Of calls that were timed together the number of the first, and what each took; the measured ones are the last."""
-    steps = [(1, point.first_ms), *point.settling]
-    begins = accumulate((calls for calls, _ in steps), initial=0)
-    return list(zip(begins, [*(took_ms / calls for calls, took_ms in steps), point.call_ms], strict=True))
-
-
-def call_ms_at(point: Point, call: int) -> float:
-    return next(call_ms for first_call, call_ms in reversed(steps_of(point)) if first_call <= call)
+def free_run(measurement: Measurement, length_bytes: int, root: int) -> FreeRun:
+    rulings = measurement.rulings(length_bytes, root)
+    return FreeRun(measurement.chosen(length_bytes, root), not rulings or rulings[-1].get("settled", True))
 
 
 def in_turns(names: Sequence[str], round_number: int) -> list[str]:
@@ -118,7 +97,7 @@ class Cell:
         name = measurement.contender.name
         self.samples.setdefault(name, []).append(Sample(point.call_ms, native.call_ms, point.native_call_ms))
         if name == OWN_CHOICE:
-            self.free_runs.append(free_run(measurement, point, native))
+            self.free_runs.append(free_run(measurement, self.length_bytes, self.root))
 
     @property
     def choice(self) -> list[Sample]:
@@ -185,14 +164,11 @@ class Cell:
         return sorted(dict.fromkeys(names), key=names.count, reverse=True)
 
     def to_dict(self) -> dict:
-        best = self.best_arm()
-        return {"collective": self.collective, "length_bytes": self.length_bytes, "root": self.root,
-                "best": best, "best_ms": self.median_ms(best), "native_ms": self.median_ms(NATIVE),
-                "choice_ms": self.median_ms(OWN_CHOICE), "ran": self.ran, "unsettled": self.unsettled,
-                "to_best": self.to_best.to_dict(), "to_native": self.to_native.to_dict(),
-                "to_native_job": self.to_native_job.to_dict(),
-                "near_best": self.near_best, "near_native": self.near_native,
+        told = {name: getattr(self, name) for name in ("collective", "length_bytes", "root", "ran", "unsettled",
+                                                       "near_best", "near_native")}
+        return {**told, "best": self.best_arm(), "choice_ms": self.median_ms(OWN_CHOICE),
                 "arms_ms": {name: self.median_ms(name) for name in self.arms},
+                **{name: getattr(self, name).to_dict() for name in ("to_best", "to_native", "to_native_job")},
                 "samples": {name: [{"ms": each.ms, "native_ms": each.native_ms, "native_job_ms": each.native_job_ms}
                                    for each in samples] for name, samples in self.samples.items()},
                 "free_runs": [vars(each) for each in self.free_runs]}
@@ -201,15 +177,12 @@ class Cell:
 def summary(cells: Sequence[Cell]) -> dict:
     """Over all cells; geometric means, since these are ratios."""
     worst = max(cells, key=lambda cell: cell.to_best.median)
-    slowest = [run.slowest_to_native for cell in cells for run in cell.free_runs if run.slowest_to_native]
-    return {"cells": len(cells),
-            "to_best": statistics.geometric_mean(cell.to_best.median for cell in cells),
-            "to_native": statistics.geometric_mean(cell.to_native.median for cell in cells),
-            "to_native_job": statistics.geometric_mean(cell.to_native_job.median for cell in cells),
+    means = {name: statistics.geometric_mean(getattr(cell, name).median for cell in cells)
+             for name in ("to_best", "to_native", "to_native_job")}
+    return {"cells": len(cells), **means,
             "best_to_native": statistics.geometric_mean(cell.best_to_native for cell in cells),
             "near_best": sum(cell.near_best for cell in cells),
             "near_native": sum(cell.near_native for cell in cells),
-            "slowest_to_native": max(slowest, default=None),
             "confidence": min(cell.to_best.confidence for cell in cells),
             "worst": {"collective": worst.collective, "length_bytes": worst.length_bytes,
                       "root": worst.root, "to_best": worst.to_best.to_dict()}}
@@ -409,8 +382,6 @@ def summary_lines(cells: Sequence[Cell]) -> list[str]:
     if any(sample.native_beside_ms for cell in cells for sample in cell.choice):
         lines.insert(1, f"against jobs without mutirao {of_all['to_native_job']:.3f} x; the other ratios to native are"
                      " to the MPI library's own calls in the same job")
-    if slowest := of_all["slowest_to_native"]:
-        lines.append(f"slowest call by a ruling until all was settled: {slowest:.2f} x native")
     if of_all["confidence"] < WANTED_CONFIDENCE:
         lines.append(f"with so few rounds intervals hold the median with {of_all['confidence']:.0%}"
                      " only, not with 95%")

@@ -120,7 +120,6 @@ class Point:
     completion_ms: tuple[float, ...]
     bound_ms: float | None = None  # of one call; None: not in a lab
     entry_spread_ms: float = 0.0  # by so much a time may be too short, since not all entered at once
-    first_call: int = 0  # the number, as the library counts, of the first call of all these
     settling: tuple[tuple[int, float], ...] = ()  # from the second call on: how many, and their ms
     native_ms: tuple[float, ...] = ()  # of the MPI library's own calls, in turn with those of completion_ms
 
@@ -279,7 +278,6 @@ def read_point(line: str, network: HostNetwork | None, ranks: int) -> Point | No
                     else bound_us(network, ranks, root, values["collective"], length) / 1000)
         return Point(length, root, values["consecutive"], values["first_ms"],
                      tuple(values["completion_ms"]), bound_ms, values["entry_spread_ms"],
-                     values.get("first_call", 0),
                      tuple((calls, took_ms) for calls, took_ms in values.get("settling", ())),
                      tuple(values.get("native_ms", ())))
     except (ValueError, KeyError) as error:
