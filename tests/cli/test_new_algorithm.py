@@ -112,7 +112,6 @@ def assert_made(typed, copy, collective, name):
     ("gather", "Mine", ["'Mine'", "lower_case_with_underscores"]),
     ("gather", "my-own", ["'my-own'"]),
     ("gather", "../mine", ["'../mine'"]),
-    ("gather", "default", ["'default'", "C++"]),
 ])
 def test_what_is_wrong_is_one_line_and_changes_nothing(typed, copy, collective, name, named):
     before = texts(copy)

@@ -241,7 +241,7 @@ def test_where_there_are_no_studies_one_line_says_where_they_are(typed, monkeypa
 
 
 @pytest.mark.parametrize("lab, ranks, said", [("two-hosts", 3, "3 ranks on 2 emulated hosts, up to 2 on each\n"),
-                                              ("two-clusters", 4, ", in 1 of 2 sites")])
+                                              ("two-sites", 4, ", in 1 of 2 sites")])
 def test_ranks_that_share_or_leave_hosts_are_right_and_said(capsys, lab, ranks, said):
     place_of(argparse.Namespace(lab=lab, tcp=None, mpi=None, ranks=ranks))
     assert said in capsys.readouterr().err

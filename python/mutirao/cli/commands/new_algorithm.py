@@ -27,13 +27,6 @@ STARTS = {
     "scan": "direct",
     "exscan": "direct",
 }
-# The name becomes that of a function.
-_CXX_WORDS = set("""
-    and asm auto bool break case catch char class compl concept const continue default delete do
-    double else enum explicit export extern false float for friend goto if inline int long mutable
-    namespace new noexcept not nullptr operator or private protected public register requires
-    return short signed sizeof static struct switch template this throw true try typedef typeid
-    typename union unsigned using virtual void volatile while xor""".split())
 
 
 def register(subparsers, common) -> None:
@@ -66,9 +59,9 @@ def run(arguments) -> int:
 
 def make(root: Path, collective: str, name: str) -> Path:
     """Returns the new file, within `root`. Everything is checked before anything is written."""
-    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or name in _CXX_WORDS:
+    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
         raise UsageError(f"'{name}' cannot be an algorithm's name: it must be in"
-                         " lower_case_with_underscores and no word of C++")
+                         " lower_case_with_underscores")
     if not (root / CATALOGUE).exists():
         raise UsageError(f"--root {root}: this is no checkout of mutirao; it has no catalogue {CATALOGUE}")
     catalogue = read_text(root / CATALOGUE)
