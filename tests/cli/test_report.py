@@ -71,7 +71,7 @@ def text_of(page):
 
 def rows_of(page):
     """The cells of the table of choices."""
-    [table] = re.findall(r'<div class="prose choices">.*?<tbody>(.*?)</tbody>', page, re.DOTALL)
+    [table] = re.findall(r'<div class="prose">.*?<tbody>(.*?)</tbody>', page, re.DOTALL)
     return [re.findall(r"<td>(.*?)</td>", row) for row in table.strip().splitlines()]
 
 
@@ -128,14 +128,12 @@ def with_total(**total):
     (True, "tile good", "6.95 ms saved on each rank, measured, net of all costs"),
     (False, "tile bad", "6.95 ms lost on each rank, measured, net of all costs"), (None, None, None)])
 def test_what_all_came_to(faster, tile, said):
-    """In the words of the library, and what its sum is made of where that is known."""
-    page = make_page(with_total(faster=faster, waited_us=500), None)
+    """In the words of the library."""
+    page = make_page(with_total(faster=faster), None)
     text = text_of(page)
     assert f"mutirao: {TOTAL['line']}." in text
     assert {each for each in ("tile good", "tile bad") if each in page} == ({tile} if tile else set())
     assert said is None or said in text
-    assert ("Their calls saved 10.0 ms ± 2.50 ms on each rank, and those on probe lost 1.30 ms; the start took"
-            " 1.75 ms, and calls waited 0.50 ms." in text.replace("500.0 us", "0.50 ms")) == (faster is not None)
 
 
 def test_calls_are_counted_by_the_ruling_that_ran_them():
@@ -149,7 +147,6 @@ def test_calls_are_counted_by_the_ruling_that_ran_them():
 
 def test_says_lost_and_unknown_as_plainly_as_saved():
     lost = {**TRIED["account"], "saved_us": -50 * 400, "probes_us": 0}
-    assert "Their calls lost 20.0 ms ± 2.50 ms on each rank" in text_of(make_page(with_total(account=lost), None))
     hidden = {**TRIED["account"], "saved_us": -1000}
     for account, told in ((lost, "measured; 20.0 ms ± 2.50 ms lost"), (hidden, "measured"), (None, "measured")):
         assert class_row({**TRIED, "account": account})[-1].endswith(told)

@@ -18,7 +18,7 @@ import pytest
 from mutirao.agent.seen import View
 from mutirao.base.errors import Failure
 from mutirao.base.paths import ROOT
-from mutirao.cli.commands.top import Past, change_of, frame, ranked, sparkline
+from mutirao.cli.commands.top import change_of, frame, ranked, sparkline
 from shared import refused
 
 NEAR_US, FAR_US, WORSE_US = 500.0, 20_000.0, 180_000.0
@@ -64,8 +64,8 @@ def agent_dump(**changed):
             "status": {**status, **changed}}
 
 
-def seen(dump, past=None, columns=110, rows=60):
-    return "\n".join(text for text, _ in frame(dump, past or Past(), columns, rows))
+def seen(dump, first=None, columns=110, rows=60):
+    return "\n".join(text for text, _ in frame(dump, first, columns, rows))
 
 
 def test_all_of_it_is_shown():
@@ -104,9 +104,8 @@ def test_what_changed_comes_first_then_the_tree_then_the_longest():
     """Catches links of hosts out of reach, which would fill the list."""
     before, now = View(agent_dump()), agent_dump()
     now["network"]["latency_us"][2][4] = FAR_US * 3
-    past, view = Past(first=before), View(now)
-    assert ranked(view, past) == [(2, 4), (0, 3), (3, 4), (0, 2), (0, 1), (1, 3), (1, 4), (2, 3), (0, 4), (1, 2)]
-    assert [line.split()[0] for line in seen(now, past).splitlines() if "%" in line and "-" in line.split()[0]] == ["2-4"]
+    assert ranked(View(now), before) == [(2, 4), (0, 3), (3, 4), (0, 2), (0, 1), (1, 3), (1, 4), (2, 3), (0, 4), (1, 2)]
+    assert [line.split()[0] for line in seen(now, before).splitlines() if "%" in line and "-" in line.split()[0]] == ["2-4"]
 
 
 def test_changes_since_the_first_frame():
@@ -114,25 +113,14 @@ def test_changes_since_the_first_frame():
     now = agent_dump()
     now["network"]["latency_us"][1][3] = 1.5 * WORSE_US
     now["network"]["latency_us"][0][1] = None
-    past = Past()
-    past.add(first)
     assert change_of(View(now), View(agent_dump()), (1, 3)) == pytest.approx(50)
     assert change_of(View(now), View(agent_dump()), (0, 1)) == math.inf
     assert change_of(View(now), View(agent_dump()), (0, 2)) == 0
-    assert "+50%" in seen(now, past) and "changed" in seen(now, past)
-    past.add(View(agent_dump(started_s=STARTED_S + 1)))  # another agent by the same name
-    assert past.first.status["started_s"] == STARTED_S + 1
+    assert "+50%" in seen(now, first) and "changed" in seen(now, first)
 
 
-def test_rates_are_of_the_last_interval():
-    """Catches rates since the agent's start, which hide what happens now."""
-    past = Past()
-    past.add(View(agent_dump()))
-    counters = {**agent_dump()["status"]["counters"], "tcp_bytes_sent": 50_000 + 2_500}
-    now = agent_dump(time_s=STARTED_S + 202.0, processor_s=0.51, counters=counters)
-    assert "0.25% of a core" in seen(agent_dump()) and "10.0 kbit/s sent" in seen(agent_dump())
-    assert "0.50% of a core" in seen(now, past) and "10.0 kbit/s sent" in seen(now, past)
-    assert "0.0 received" in seen(now, past)
+def test_rates():
+    assert "0.25% of a core" in seen(agent_dump()) and "10.0 kbit/s sent, 9.0 received" in seen(agent_dump())
 
 
 def with_tree(tree, **changed):

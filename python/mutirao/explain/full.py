@@ -30,7 +30,7 @@ def head(report: dict, with_verdict: bool = False) -> Iterator[str]:
         yield _run(report)
         yield "It ended before MPI_Finalize, so mutirao could write no report of it."
         return
-    if with_verdict and (line := total_of(report).line):
+    if with_verdict and (line := total_of(report)["line"]):
         yield f"mutirao: {line}"
     yield f"mutirao {report.get('mutirao', '?')} over {_first_line(report.get('mpi', '?'))}"
     if report.get("program"):

@@ -9,7 +9,7 @@ from mutirao.explain.choices import class_row, last_choice
 from mutirao.explain.full import about, all_of, as_far_as_counted, by_collective, extent, forgotten, head, title
 from mutirao.explain.report_file import with_file
 from mutirao.explain.rulings import colours_of, timeline
-from mutirao.explain.saved import Total, all_classes, total_of
+from mutirao.explain.saved import all_classes, start_us, total_of
 from mutirao.explain.site_map import groups_of, least_us, site_map
 from mutirao.explain.trees import trees_shown
 from mutirao.pages.html import Page, details, judged, legend, section, soft, wide_table
@@ -34,37 +34,23 @@ def _lines(lines: Iterable[str]) -> str:
     return "<br>".join(escape(line.strip()) for line in lines)
 
 
-def _verdict(total: Total) -> str:
-    if not total.own_calls:
-        return "<strong>The MPI library took all calls.</strong>"
-    return f"<strong>mutirao: {escape(total.line)}.</strong>{_net(total)}"
+def _verdict(total: dict) -> str:
+    said = f"mutirao: {total['line']}" if total["own_calls"] else "The MPI library took all calls"
+    return f"<strong>{escape(said)}.</strong>"
 
 
-def _net(total: Total) -> str:
-    """What the sum is made of, where that is more than its error."""
-    account = total.account
-    if total.faster is None or account is None:
-        return ""
-    waited = f", and calls waited {duration(total.waited_us)}" if total.waited_us else ""
-    return (f" Their calls {'saved' if account.saved_us >= 0 else 'lost'} {duration(abs(account.saved_us))} ±"
-            f" {duration(account.error_us)} on each rank, and those on probe"
-            f" {'lost' if account.probes_us >= 0 else 'saved'} {duration(abs(account.probes_us))}; the start"
-            f" took {duration(total.start_us)}{waited}.")
-
-
-def _tiles(report: dict, total: Total) -> list[tuple[str, str, str]]:
+def _tiles(report: dict, total: dict) -> list[tuple[str, str, str]]:
     shown = []
-    if total.faster is not None:
-        shown.append((judged(total.faster), duration(abs(total.net_us)),
-                      f"{'saved' if total.faster else 'lost'} on each rank, measured, net of all costs"))
-    shown.append(("tile", f"{total.own_calls:,}",
-                  f"of {total.calls:,} calls ran by algorithms of mutirao’s"))
+    if total["faster"] is not None:
+        shown.append((judged(total["faster"]), duration(abs(total["net_us"])),
+                      f"{'saved' if total['faster'] else 'lost'} on each rank, measured, net of all costs"))
+    shown.append(("tile", f"{total['own_calls']:,}", f"of {total['calls']:,} calls ran by algorithms of mutirao’s"))
     if report["communicators"]:
         largest = max(report["communicators"], key=lambda each: each.get("ranks", 0))
         ranks, _, where = extent(largest).partition(" ")
         shown.append(("tile", ranks, f"{where}, the largest communicator"))
-    if total.start_us:
-        shown.append(("tile", duration(total.start_us), "its start took of the program's time"))
+    if took_us := start_us(report.get("start") or {}):
+        shown.append(("tile", duration(took_us), "its start took of the program's time"))
     return shown
 
 
@@ -82,7 +68,7 @@ def _choices(communicator: dict) -> list[str]:
         return [soft("No call of it is told apart.")]
     rows = [(*class_row(each), last_choice(each).get("reason")) for each in classes]
     return ["<h3>What was chosen for which calls</h3>",
-            f'<div class="prose choices">{wide_table(("calls of", "", "what runs them", "why"), rows)}</div>',
+            f'<div class="prose">{wide_table(("calls of", "", "what runs them", "why"), rows)}</div>',
             soft("What was saved is measured, net of probes: a few calls each by which another algorithm was tried.")]
 
 

@@ -55,7 +55,7 @@ def _draw(report: dict, arguments) -> int:
         page, total = make_page(report, arguments.file), total_of(report)
     path = arguments.output or _PAGE
     write_file(path, page)
-    tell(arguments.json, {"page": str(path), "saved_us": total.net_us, "verdict": total.line}, f"page: {path}")
+    tell(arguments.json, {"page": str(path), "saved_us": total["net_us"], "verdict": total["line"]}, f"page: {path}")
     return 0
 
 

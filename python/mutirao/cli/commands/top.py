@@ -12,7 +12,6 @@ import time
 import tty
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import starmap
 from pathlib import Path
 
@@ -35,27 +34,14 @@ _TICK_S = 0.2  # so soon it is seen that the window has another size
 
 Line = tuple[str, str]  # with its style
 
-# --- a frame: a pure function of what the agent told, what it told before, and the size of the window ----
+# --- a frame: a pure function of what the agent tells, what it told first, and the size of the window --------
 
 
-@dataclass
-class Past:
-    """What earlier frames showed: for rates, and for what changed since."""
-
-    before: View | None = None
-    first: View | None = None
-
-    def add(self, view: View) -> None:
-        if self.first is None or self.first.status["started_s"] != view.status["started_s"]:
-            self.first = view
-        self.before = view
-
-
-def frame(dump: Dump, past: Past, columns: int, rows: int) -> list[Line]:
+def frame(dump: Dump, first: View | None, columns: int, rows: int) -> list[Line]:
     """As many lines as there are rows, none longer than the window is wide. Failure where the agent is of another
     version."""
     try:
-        lines = _frame(View(dump), past, rows)
+        lines = _frame(View(dump), first, rows)
     except _OF_ANOTHER_VERSION as error:
         raise Failure(f"that is not what an agent of this version tells ({type(error).__name__}: {error})") from None
     # What could move the cursor is replaced.
@@ -63,9 +49,9 @@ def frame(dump: Dump, past: Past, columns: int, rows: int) -> list[Line]:
             for text, style in lines]
 
 
-def _frame(view: View, past: Past, rows: int) -> list[Line]:
+def _frame(view: View, first: View | None, rows: int) -> list[Line]:
     """Of what has no room the tree may keep a third, and the events a quarter."""
-    head, tree, links = list(_head(view, past)), list(_tree(view)), _links(view, past)
+    head, tree, links = list(_head(view)), list(_tree(view)), _links(view, first)
     left = max(0, rows - len(head))
     tree = tree[:max(left // 3, left - len(links) - len(view.status["events"]) - 2)]
     events = list(_events(view))[:max(left // 4, left - len(links) - len(tree))]
@@ -73,7 +59,7 @@ def _frame(view: View, past: Past, rows: int) -> list[Line]:
     return [*head, *body[:left]]
 
 
-def _head(view: View, past: Past) -> Iterator[Line]:
+def _head(view: View) -> Iterator[Line]:
     status = view.status
     up = spoken(status["time_s"] - status["started_s"])
     tree = f"tree version {view.network['version']}" if view.tree else "no tree yet"
@@ -82,7 +68,7 @@ def _head(view: View, past: Past) -> Iterator[Line]:
            f"  {view.dump['name']}"), BOLD
     if not view.dump["alive"]:
         yield "the agent has ended", BAD
-    yield _costs(view, past.before), ""
+    yield _costs(view), ""
     channels = sum(link["channel_up"] for link in status["links"])
     yield (f"channels: {channels} of {view.host_count - 1} up; probes: {view.counted('probes_sent')} sent,"
            f" {view.counted('probes_late')} late"), ""
@@ -94,21 +80,16 @@ def _head(view: View, past: Past) -> Iterator[Line]:
     yield "", ""
 
 
-def _costs(view: View, before: View | None) -> str:
-    """Since the frame before; in the first one since the agent began."""
-    def told(of: View) -> list[float]:
-        return [of.status["time_s"], of.status["processor_s"],
-                *(of.counted(f"udp_bytes_{way}", f"tcp_bytes_{way}") for way in ("sent", "received"))]
-
-    started_s = view.status["started_s"]
-    follows = before and before.status["started_s"] == started_s and before.status["time_s"] < view.status["time_s"]
-    since = told(before) if follows else [started_s, 0, 0, 0]
-    seconds, processor_s, sent, received = (now - then for now, then in zip(told(view), since, strict=True))
-    resident = memory(view.status["resident_bytes"])
+def _costs(view: View) -> str:
+    """Since the agent began."""
+    status = view.status
+    seconds, resident = status["time_s"] - status["started_s"], memory(status["resident_bytes"])
     if seconds <= 0:
         return f"agent: {resident}"
-    return (f"agent: {processor_s / seconds:.2%} of a core, {resident}, {sent * 8 / seconds / 1000:.1f} kbit/s sent,"
-            f" {received * 8 / seconds / 1000:.1f} received")
+    sent, received = (view.counted(f"udp_bytes_{way}", f"tcp_bytes_{way}") * 8 / seconds / 1000
+                      for way in ("sent", "received"))
+    return (f"agent: {status['processor_s'] / seconds:.2%} of a core, {resident}, {sent:.1f} kbit/s sent,"
+            f" {received:.1f} received")
 
 
 def _sensor(name: str, value: float) -> str:
@@ -131,16 +112,16 @@ def change_of(view: View, first: View | None, link: Link) -> float:
     return math.inf if math.inf in (before, now) or before == 0 else 100 * (now / before - 1)
 
 
-def ranked(view: View, past: Past) -> list[Link]:
+def ranked(view: View, first: View | None) -> list[Link]:
     """What changed most comes first, then the tree, then the longest."""
     return sorted(view.links_within_reach(), key=lambda link: (
-        -abs(change_of(view, past.first, link)), link not in view.tree, -view.link_us(link), link))
+        -abs(change_of(view, first, link)), link not in view.tree, -view.link_us(link), link))
 
 
-def _links(view: View, past: Past) -> list[Line]:
+def _links(view: View, first: View | None) -> list[Line]:
     cells, styles = [], {}
-    for number, link in enumerate(ranked(view, past)):
-        change, now_us = change_of(view, past.first, link), view.link_us(link)
+    for number, link in enumerate(ranked(view, first)):
+        change, now_us = change_of(view, first, link), view.link_us(link)
         cells.append(_cells(view, link, change))
         styles[number] = (BAD if math.isinf(now_us) else CHANGED if change else TREE if link in view.tree else "")
     return list(table_lines(_COLUMNS, cells, styles))
@@ -238,7 +219,7 @@ def _at_kept(file: Path) -> Callable[[], Dump]:
 
 
 def once(dump: Dump) -> str:
-    return _text(frame(dump, Past(), *shutil.get_terminal_size((100, 60))), "\n")
+    return _text(frame(dump, None, *shutil.get_terminal_size((100, 60))), "\n")
 
 
 def _text(lines: Sequence[Line], end: str) -> str:
@@ -276,16 +257,18 @@ def full_screen() -> Iterator[None]:
 
 
 def watch(look: Callable[[], Dump], interval_s: float) -> None:
-    past, key, drawn = Past(), "", []
+    key, drawn = "", []
     dump = look()
+    first = View(dump)
     next_look = time.monotonic() + interval_s
     while key not in ("q", "Q"):
         if time.monotonic() >= next_look:
             next_look = time.monotonic() + interval_s
-            past.add(View(dump))
             dump = look()
+            if (now := View(dump)).status["started_s"] != first.status["started_s"]:  # another agent by the same name
+                first = now
         columns, rows = shutil.get_terminal_size()
-        lines = [*frame(dump, past, columns, rows - 1), ("q quit"[:columns], FAINT)]
+        lines = [*frame(dump, first, columns, rows - 1), ("q quit"[:columns], FAINT)]
         if lines != drawn:
             draw(lines)
         drawn = lines
