@@ -56,8 +56,6 @@ class Parser(argparse.ArgumentParser):
             raise UsageError(self._said_of_unknown(found[1]))
         if found := re.fullmatch(r"the following arguments are required: (.*)", message):
             message = self._said_of_missing(found[1])
-        for pattern, words in _ARGPARSE_SAYS:
-            message = re.sub(pattern, words, message)
         command = self.prog.partition(" ")[2]
         raise UsageError(f"{command}: {message}" if command else message)
 
@@ -74,17 +72,6 @@ class Parser(argparse.ArgumentParser):
             own = next((child for child in own.children if child.words[-1] == word), own)
         return (f"unknown argument '{argument}'"
                 + did_you_mean(argument.partition("=")[0], set(own.parser._option_string_actions)))
-
-
-# In our words instead of argparse's.
-_ARGPARSE_SAYS = (
-    (r"argument (.+): invalid int value: (.*)", r"\1 takes a whole number, not \2"),
-    (r"argument (.+): invalid float value: (.*)", r"\1 takes a number, not \2"),
-    (r"argument (.+): expected (?:one|at least one) argument", r"\1 is given without its value"),
-    (r"argument (.+): ignored explicit argument (.*)", r"\1 takes no value, not \2"),
-    (r"argument (.+): not allowed with argument (.+)", r"\1 and \2 exclude each other"),
-    (r"^argument (.+?): ", r"\1: "),
-)
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,13 @@
 """All that is known of a run as text: its program, its end and what mutirao's start cost it; then, communicator by
 communicator, the network, each ruling, each candidate."""
 
-import math
 from collections.abc import Iterator, Sequence
 
 from mutirao.base.units import counted, duration, rate
 from mutirao.catalogue.predicted import NATIVE
 from mutirao.explain.choices import choices_of, class_title, measured, predicted_us
 from mutirao.explain.saved import AS_FAST, START_PARTS, account_of, own_calls, start_us, total_of
-from mutirao.explain.trees import host_name, regions_of, trees_shown
+from mutirao.explain.trees import host_name, trees_shown
 
 _MOST_CHANGES = 30
 _MOST_HOSTS = 8
@@ -107,8 +106,6 @@ def about(communicator: dict) -> Iterator[str]:
     yield from _hosts(communicator.get("host_names") or [], communicator.get("hosts", 0))
     if communicator.get("profile"):
         yield f"  profile: {communicator['profile']}"
-    if regions := regions_of(communicator):
-        yield f"  regions of sites near each other: {regions}"
     yield from _first_ruling(communicator)
     yield from _followed(communicator)
     if communicator.get("tree") and communicator.get("costs"):
@@ -206,9 +203,6 @@ def _followed(communicator: dict) -> Iterator[str]:
         yield (f"  adapted inside every {mode.removeprefix('every:')}. call: links measured"
                f" {counted(adaptation['checks'], 'time')},"
                f" {duration(adaptation['adapting_ms'] * 1000)} in all")
-        if adaptation.get("ghs_messages"):
-            yield (f"  first tree agreed with {counted(adaptation['ghs_messages'], 'message')}"
-                   f" (at most {ghs_message_bound(communicator.get('latency_us') or [])})")
     else:
         where = "inside its own calls" if mode == "in-band" else "beside the program"
         horizon = adaptation.get("horizon_calls")  # nothing where another rank decides
@@ -224,12 +218,11 @@ def _followed(communicator: dict) -> Iterator[str]:
 
 
 def _waited(adaptation: dict) -> str:
-    early, settled = adaptation["early_waits"], adaptation["waits"]
-    if not early + settled:
+    waits = adaptation["early_waits"] + adaptation["waits"]
+    if not waits:
         return "never waited for one"
     total_ms = adaptation["early_waited_ms"] + adaptation["waited_ms"]
-    when = "all" if early and not settled else str(early) if early else "none"
-    return (f"waited for one {counted(early + settled, 'time')}, {when} of them at the start,"
+    return (f"waited for one {counted(waits, 'time')}, {adaptation['early_waits']} of them at the start,"
             f" {duration(total_ms * 1000)} in all")
 
 
@@ -247,13 +240,6 @@ def change_line(change: dict, communicator: dict) -> str:
 
 def _latency(latency_us: float | None) -> str:
     return "unusable" if latency_us is None else duration(latency_us)
-
-
-def ghs_message_bound(latency_us: list) -> int:
-    """2 E + 5 N log2 N, over the links that let something through (null: nothing does)."""
-    hosts = len(latency_us)
-    links = sum(latency_us[a][b] is not None for a in range(hosts) for b in range(a))
-    return int(2 * links + 5 * hosts * math.log2(hosts)) if hosts else 0
 
 
 def by_collective(classes: Sequence[dict]) -> list[dict]:
