@@ -320,7 +320,7 @@ def test_on_one_host(mutirao):
     assert plan["arms"] == {"dissemination": [0]} and result["failed"] == []
     [cell] = plan["cells"]
     assert set(cell["samples"]) == {OWN_CHOICE, "dissemination"}
-    assert all(0 < sample["ms"] and 0 < sample["native_ms"]
+    assert all(0 < sample["ms"] and 0 < sample["native_job_ms"]
                for samples in cell["samples"].values() for sample in samples)
     assert result["summary"][plan["mpi"]]["cells"] == 1
     assert cell["best"] in {NATIVE, "dissemination"} and COLLECTIVES[plan["collective"]]

@@ -138,7 +138,7 @@ def test_check(unchanged_clusters, lab_command):
     (["set", "A", "C", "--loss", "1"], "unknown host or site 'C'"),
     (["set", "A", "B"], "nothing to set"),
     (["set", "A", "B", "--loss", "1.5"], "from 0 to 1"),
-    (["set", "A", "B", "--latency-ms", "nan"], "takes a number, not 'nan'"),
+    (["set", "A", "B", "--latency-ms", "nan"], "invalid float value: 'nan'"),
     (["set", "h00", "h00", "--loss", "1"], "no link"),
     (["set", "A", "B", "--loss", "0.1", "--round-trip"], "--latency-ms"),
     (["exec", "h9", "true"], "unknown host 'h9'"),

@@ -10,11 +10,9 @@ from mutirao.explain.full import about, all_of, as_far_as_counted, by_collective
 from mutirao.explain.report_file import with_file
 from mutirao.explain.rulings import colours_of, timeline
 from mutirao.explain.saved import all_classes, start_us, total_of
-from mutirao.explain.site_map import groups_of, least_us, site_map
+from mutirao.explain.site_map import site_map
 from mutirao.explain.trees import trees_shown
 from mutirao.pages.html import Page, details, judged, legend, section, soft, wide_table
-
-_MOST_SITES_IN_TABLE = 12
 
 
 def make_page(report: dict, file: Path | None) -> str:
@@ -94,14 +92,4 @@ def _map(communicator: dict) -> list[str]:
     for tree in trees_shown(communicator):
         parts += [soft(f"The tree {tree.what}."),
                   f'<figure class="scroll">{site_map(communicator, tree.edges)}</figure>']
-    return [*parts, *_latencies(communicator)]
-
-
-def _latencies(communicator: dict) -> Iterable[str]:
-    groups = groups_of(communicator)
-    if len(groups) > _MOST_SITES_IN_TABLE:
-        return
-    rows = [[a.title, *("·" if a is b else duration(least_us(communicator["latency_us"], a, b))
-                        for b in groups)] for a in groups]
-    yield details("One-way latencies, of the best link between two",
-                  wide_table(["", *(group.title for group in groups)], rows))
+    return parts

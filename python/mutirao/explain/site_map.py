@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from html import escape
 
 from mutirao.base.units import counted, duration
@@ -19,33 +18,18 @@ _SITE_COLOURS = 6  # of the style sheet
 Place = tuple[float, float]
 
 
-@dataclass(frozen=True)
-class Group:
-    """Hosts that belong together: those of a site, or each alone where there is but one site."""
-
-    title: str
-    hosts: Sequence[int]
-
-
-def groups_of(communicator: dict) -> list[Group]:
+def _groups(communicator: dict) -> list[list[int]]:
+    """The hosts of each site, or each by itself where there is but one site."""
     sites = communicator["sites"]
     if len(set(sites)) == 1:
-        return [Group(host_name(communicator, host), [host]) for host in range(len(sites))]
-    return [Group(f"site {site}", [host for host, its in enumerate(sites) if its == site])
-            for site in sorted(set(sites))]
-
-
-def least_us(latency_us: Sequence[Sequence], a: Group, b: Group) -> float | None:
-    """Of the links between their hosts; None: all are unusable."""
-    known = [latency_us[low][high] for low in a.hosts for high in b.hosts
-             if latency_us[low][high] is not None]
-    return min(known, default=None)
+        return [[host] for host in range(len(sites))]
+    return [[host for host, its in enumerate(sites) if its == site] for site in sorted(set(sites))]
 
 
 def site_map(communicator: dict, edges: Sequence[tuple[int, int]]) -> str:
     """All hosts on a circle, those of a site side by side; `edges`: the links between them that are drawn."""
-    groups = _beside_neighbours(groups_of(communicator), edges)
-    slots = [slot for group in groups for slot in (None, *group.hosts)]  # None: a gap before each group
+    groups = _beside_neighbours(_groups(communicator), edges)
+    slots = [slot for group in groups for slot in (None, *group)]  # None: a gap before each group
     radius = max(len(slots) * _APART / (2 * math.pi), _LEAST_RADIUS)
     middle = radius + _MARGIN
 
@@ -53,7 +37,7 @@ def site_map(communicator: dict, edges: Sequence[tuple[int, int]]) -> str:
         angle = 2 * math.pi * slot / len(slots)
         return middle + distance * math.sin(angle), middle - distance * math.cos(angle)
 
-    place = {host: at(slots.index(host), radius) for group in groups for host in group.hosts}
+    place = {host: at(slots.index(host), radius) for group in groups for host in group}
     parts = [f'<svg class="map" viewBox="0 0 {2 * middle:.0f} {2 * middle:.0f}" role="img"'
              f' style="max-width:{2 * middle:.0f}px" aria-label="{escape(_in_words(communicator))}">']
     for a, b in edges:
@@ -62,14 +46,14 @@ def site_map(communicator: dict, edges: Sequence[tuple[int, int]]) -> str:
     for host, (x, y) in sorted(place.items()):
         parts.append(_host(communicator, host, x, y))
     for group in groups if len(groups) < len(place) else ():
-        half_way = slots.index(group.hosts[0]) + (len(group.hosts) - 1) / 2
-        parts.append(text("country", *at(half_way, radius + _MARGIN / 2), group.title))
-    return "\n".join([*parts, *_labels(communicator, edges, groups, place), "</svg>"])
+        half_way = slots.index(group[0]) + (len(group) - 1) / 2
+        parts.append(text("country", *at(half_way, radius + _MARGIN / 2), f"site {communicator['sites'][group[0]]}"))
+    return "\n".join([*parts, *_labels(communicator, edges, place), "</svg>"])
 
 
-def _beside_neighbours(groups: Sequence[Group], tree: Sequence) -> list[Group]:
+def _beside_neighbours(groups: Sequence[list[int]], tree: Sequence) -> list[list[int]]:
     """In the order of a walk along the tree, so that its links cross little."""
-    group_of = {host: number for number, group in enumerate(groups) for host in group.hosts}
+    group_of = {host: number for number, group in enumerate(groups) for host in group}
     neighbours: dict[int, list[int]] = {}
     for a, b in tree:
         neighbours.setdefault(group_of[a], []).append(group_of[b])
@@ -94,12 +78,12 @@ def _host(communicator: dict, host: int, x: float, y: float) -> str:
             + text("in-site", x, y + 4, host))
 
 
-def _labels(communicator: dict, edges: Sequence[tuple[int, int]], groups: Sequence[Group],
-            place: dict[int, Place]) -> Iterator[str]:
-    """Of the links between groups that are long enough for one."""
-    group_of = {host: group.title for group in groups for host in group.hosts}
+def _labels(communicator: dict, edges: Sequence[tuple[int, int]], place: dict[int, Place]) -> Iterator[str]:
+    """Of the links between sites, or between hosts of the only one, that are long enough for one."""
+    sites = communicator["sites"]
     for a, b in edges:
-        if group_of[a] != group_of[b] and math.dist(place[a], place[b]) >= _LABELLED:
+        between = sites[a] != sites[b] or len(set(sites)) == 1
+        if between and math.dist(place[a], place[b]) >= _LABELLED:
             yield text("on-map", (place[a][0] + place[b][0]) / 2, (place[a][1] + place[b][1]) / 2 + 4,
                        duration(communicator["latency_us"][a][b]))
 

@@ -14,7 +14,7 @@ By force runs whatever may be chosen on these hosts, whose network is measured f
 import statistics
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.tables import text_table
@@ -164,14 +164,11 @@ class Cell:
         return sorted(dict.fromkeys(names), key=names.count, reverse=True)
 
     def to_dict(self) -> dict:
-        told = {name: getattr(self, name) for name in ("collective", "length_bytes", "root", "ran", "unsettled",
-                                                       "near_best", "near_native")}
-        return {**told, "best": self.best_arm(), "choice_ms": self.median_ms(OWN_CHOICE),
+        """All samples, and what is made of them."""
+        made = {name: getattr(self, name) for name in ("ran", "unsettled", "near_best", "near_native")}
+        return {**asdict(self), **made, "best": self.best_arm(), "choice_ms": self.median_ms(OWN_CHOICE),
                 "arms_ms": {name: self.median_ms(name) for name in self.arms},
-                **{name: getattr(self, name).to_dict() for name in ("to_best", "to_native", "to_native_job")},
-                "samples": {name: [{"ms": each.ms, "native_ms": each.native_ms, "native_job_ms": each.native_job_ms}
-                                   for each in samples] for name, samples in self.samples.items()},
-                "free_runs": [vars(each) for each in self.free_runs]}
+                **{name: getattr(self, name).to_dict() for name in ("to_best", "to_native", "to_native_job")}}
 
 
 def summary(cells: Sequence[Cell]) -> dict:
