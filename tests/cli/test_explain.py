@@ -414,7 +414,7 @@ def last_run():
 
 def test_names_program_date_exit_code_and_hosts(state):
     world = {**REPORT["communicators"][0], "host_names": ["a1", "a2", "b1", "b2"]}
-    keep_for_explain({**REPORT, "written": "2026-11-23T04:12:50Z", "communicators": [world]}, PROGRAM, 3, False)
+    keep_for_explain({**REPORT, "written": "2026-11-23T04:12:50Z", "communicators": [world]}, PROGRAM, 3)
     lines = list(explain(read_report(None), everything=True))
     assert lines[2] == "program: ./app --size 3; 2026-11-23 04:12:50 UTC, exit code 3"
     assert "  hosts: 0 a1, 1 a2, 2 b1, 3 b2" in lines
@@ -425,23 +425,9 @@ def test_names_program_date_exit_code_and_hosts(state):
     assert "  all hosts are here" in list(explain({**REPORT, "communicators": [alike]}, True))
 
 
-def test_a_native_run_is_said_before_what_is_known_of_the_one_with_mutirao(state):
-    keep_for_explain(None, PROGRAM, 0, True)
-    [only] = last_run()
-    assert only.startswith("The last run was native, without mutirao: ./app --size 3; 20")
-    keep_for_explain(REPORT, ["./first"], 0, False)
-    keep_for_explain(None, PROGRAM, 9, True)
-    native, then, verdict, over, program, *_ = last_run()
-    assert "./app" in native and native.endswith("UTC, exit code 9")
-    assert (then, over) == ("The last one with mutirao:", "mutirao 0.1.0 over Open MPI v5.0.11")
-    assert verdict.startswith("mutirao: 3.58 s slower") and program.startswith("program: ./first; 20")
-    keep_for_explain(REPORT, PROGRAM, 0, False)
-    assert last_run()[0].startswith("mutirao: 3.58 s slower")
-
-
 def test_a_run_that_failed_before_its_end_is_said(state):
-    keep_for_explain(REPORT, PROGRAM, 0, False)
-    keep_for_explain(None, PROGRAM, 7, False)
+    keep_for_explain(REPORT, PROGRAM, 0)
+    keep_for_explain(None, PROGRAM, 7)
     first, second = last_run()
     assert first.startswith("./app --size 3; 20") and first.endswith("UTC, exit code 7")
     assert second == "It ended before MPI_Finalize, so mutirao could write no report of it."

@@ -20,11 +20,6 @@ def forgotten(report: dict) -> Iterator[str]:
 
 def head(report: dict, with_verdict: bool = False) -> Iterator[str]:
     """What ran, what came of it if asked, and what its start cost."""
-    if native := report.get("native_since"):
-        yield f"The last run was native, without mutirao: {_run(native)}"
-        if report.get("no_report"):
-            return
-        yield "The last one with mutirao:"
     if report.get("no_report"):
         yield _run(report)
         yield "It ended before MPI_Finalize, so mutirao could write no report of it."

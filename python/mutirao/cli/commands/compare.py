@@ -234,7 +234,7 @@ class Measured:
             sys.stderr.write(finished.errors)
         if not native:
             self.last = finished
-            keep_for_explain(finished.report, self.placed.job.argv, finished.returncode, False)
+            keep_for_explain(finished.report, self.placed.job.argv, finished.returncode)
         if finished.returncode:
             raise Failure(f"{which}, {side}: the program failed with exit code {finished.returncode}, so there is"
                           " nothing to compare")
