@@ -21,7 +21,7 @@ Dump = Mapping[str, Any]
 
 # Before its first second is over an agent has told nothing of itself.
 _NOTHING_YET = {"time_s": 0.0, "started_s": 0.0, "processor_s": 0.0, "resident_bytes": 0,
-                "series_stopped": "", "links": (), "events": (), "sensors": (), "counters": {}}
+                "series_stopped": "", "links": (), "events": (), "counters": {}}
 _SECONDS_TO_ANSWER = 10
 
 

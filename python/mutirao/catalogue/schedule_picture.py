@@ -5,7 +5,6 @@ pasted into a page, and goes with light and with dark ones."""
 import math
 import zlib
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 
 from mutirao.base.units import counted, size
 from mutirao.pages.svg import shape, text
@@ -18,7 +17,6 @@ _HOPS = ["#2b8fd6", "#e0702a", "#12a876", "#d082b0", "#d99a1a", "#56b4e9", "#8f6
 _STYLES = {"": "color-scheme:light dark;background:Canvas;fill:CanvasText", "quiet": "opacity:.65",
            "wrong": "fill:#e0402f", "band": "opacity:.05", "root": "fill:#e69f00;opacity:.25",
            "line": "stroke:CanvasText;opacity:.15",
-           "busy": "stroke:CanvasText;stroke-opacity:.3;stroke-linecap:round",
            **{f"hop{number}": f"stroke:{colour}" for number, colour in enumerate(_HOPS)},
            **{f"head{number}": f"fill:{colour}" for number, colour in enumerate(_HOPS)}}
 
@@ -117,10 +115,6 @@ class _Picture:
             yield self._arrow(hops, at, _LEGEND, at + 22, _LEGEND, width=2)
             yield text("", at + 28, _LEGEND + 4, name)
             at += 42 + 7 * len(name)
-        if most:
-            yield _line("busy", at, _LEGEND, at + 22, _LEGEND, stroke_width=4)
-            yield text("", at + 28, _LEGEND + 4, "first to last step")
-            at += 168
         if self._root is not None:
             yield shape("rect", "root", x=at, y=_LEGEND - 6, width=22, height=12)
             yield text("", at + 28, _LEGEND + 4, "root")
@@ -151,23 +145,10 @@ class _Picture:
         if rank == self._root:
             yield self._band(rank, 1, "root")
         yield _line("line", self._x(0), y, self._x(self._span_us), y)
-        end_us = self._span_us if done_us is None else done_us
-        first_us = self._first_us.get(rank, self._span_us)
-        if first_us < end_us:
-            yield _line("busy", self._x(first_us), y, self._x(end_us), y, stroke_width=min(4, self._row / 4))
         yield text("", self._left - 12, y + 4, self._label(rank), text_anchor="end",
                    font_weight=700 if rank == self._root else 400)
         yield text("wrong" if done_us is None else "quiet", _WIDTH - 12, y + 4,
                    "never" if done_us is None else self._ms(done_us), text_anchor="end")
-
-    @cached_property
-    def _first_us(self) -> dict[int, float]:
-        """When a rank first sends or has received something."""
-        first: dict[int, float] = {}
-        for each in self._messages:
-            for rank, us in ((each["from"], each["start_us"]), (each["to"], each["arrive_us"])):
-                first[rank] = min(us, first.get(rank, us))
-        return first
 
     def _arrows(self) -> Iterator[str]:
         """Far hops first, so that the beginning of it all lies on top."""

@@ -3,14 +3,13 @@ communicator, the network, each ruling, each candidate."""
 
 from collections.abc import Iterator, Sequence
 
-from mutirao.base.units import counted, duration, rate
+from mutirao.base.units import counted, duration
 from mutirao.catalogue.predicted import NATIVE
 from mutirao.explain.choices import choices_of, class_title, measured, predicted_us
 from mutirao.explain.saved import AS_FAST, START_PARTS, account_of, own_calls, start_us, total_of
 from mutirao.explain.trees import host_name, trees_shown
 
 _MOST_CHANGES = 30
-_MOST_HOSTS = 8
 
 
 def forgotten(report: dict) -> Iterator[str]:
@@ -98,23 +97,10 @@ def about(communicator: dict) -> Iterator[str]:
     """Who took its calls, how it followed its network, and what was known of that."""
     calls = "" if communicator.get("state") == "native" else f"; {counted(communicator.get('calls', 0), 'call')}"
     yield f"  {who_took_calls(communicator)}{calls}"
-    yield from _hosts(communicator.get("host_names") or [], communicator.get("hosts", 0))
     if communicator.get("profile"):
         yield f"  profile: {communicator['profile']}"
     yield from _first_ruling(communicator)
     yield from _followed(communicator)
-    if communicator.get("tree") and communicator.get("costs"):
-        yield from _costs(communicator["costs"])
-
-
-def _hosts(names: Sequence[str], hosts: int) -> Iterator[str]:
-    """By the numbers that they have in trees."""
-    if len(set(names)) == 1:
-        yield f"  {'host' if hosts == 1 else 'all hosts are'} {names[0]}"
-    elif names:
-        left = hosts - _MOST_HOSTS
-        named = ", ".join(f"{number} {name}" for number, name in enumerate(names[:_MOST_HOSTS]))
-        yield f"  hosts: {named}" + (f" and {left} more (--json)" if left > 0 else "")
 
 
 def all_of(communicator: dict) -> Iterator[str]:
@@ -165,27 +151,6 @@ def _first_ruling(communicator: dict) -> Iterator[str]:
         after = f"{duration(communicator.get('first_ruled_ms', 0) * 1000)} after MPI_Init"
         before = f"; the MPI library took the {counted(call, 'call')} before" if call else ""
         yield f"  first ruling from call {call + 1} on, {after}{before}"
-
-
-def _costs(costs: dict) -> Iterator[str]:
-    """What predictions are made with."""
-    measured, assumed = ["latencies"], []
-    if costs["links_with_bandwidth"]:
-        measured.append(f"bandwidth of {costs['links_with_bandwidth']} of"
-                        f" {counted(costs['links'], 'link')}, {rate(costs['least_bytes_per_us'])} to"
-                        f" {rate(costs['most_bytes_per_us'])}")
-    else:
-        assumed.append("no limit of any link's bandwidth")
-    (measured if costs["memory_measured"] else assumed).append(
-        f"copies of {rate(costs['copy_bytes_per_us'])} and sums of"
-        f" {rate(costs['reduce_bytes_per_us'])}")
-    (measured if costs["message_measured"] else assumed).append(
-        f"{duration(costs['message_latency_us'])} for a message inside a host to be seen")
-    assumed.append(f"{duration(costs['message_overhead_us'])} of each side's processor for it")
-    assumed.append(f"{duration(costs['send_overhead_us'])} for a message to another host, and"
-                   f" {rate(costs['port_bytes_per_us'])} at its port")
-    yield f"  measured: {'; '.join(measured)}"
-    yield f"  assumed: {'; '.join(assumed)}"
 
 
 def _followed(communicator: dict) -> Iterator[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mutirao.base.units import counted, duration
 from mutirao.explain.choices import class_row, last_choice
-from mutirao.explain.full import about, all_of, as_far_as_counted, by_collective, extent, forgotten, head, title
+from mutirao.explain.full import about, all_of, as_far_as_counted, by_collective, forgotten, head, title
 from mutirao.explain.report_file import with_file
 from mutirao.explain.rulings import colours_of, timeline
 from mutirao.explain.saved import all_classes, start_us, total_of
@@ -43,10 +43,6 @@ def _tiles(report: dict, total: dict) -> list[tuple[str, str, str]]:
         shown.append((judged(total["faster"]), duration(abs(total["net_us"])),
                       f"{'saved' if total['faster'] else 'lost'} on each rank, measured, net of all costs"))
     shown.append(("tile", f"{total['own_calls']:,}", f"of {total['calls']:,} calls ran by algorithms of mutirao’s"))
-    if report["communicators"]:
-        largest = max(report["communicators"], key=lambda each: each.get("ranks", 0))
-        ranks, _, where = extent(largest).partition(" ")
-        shown.append(("tile", ranks, f"{where}, the largest communicator"))
     if took_us := start_us(report.get("start") or {}):
         shown.append(("tile", duration(took_us), "its start took of the program's time"))
     return shown

@@ -28,7 +28,7 @@ def _groups(communicator: dict) -> list[list[int]]:
 
 def site_map(communicator: dict, edges: Sequence[tuple[int, int]]) -> str:
     """All hosts on a circle, those of a site side by side; `edges`: the links between them that are drawn."""
-    groups = _beside_neighbours(_groups(communicator), edges)
+    groups = _groups(communicator)
     slots = [slot for group in groups for slot in (None, *group)]  # None: a gap before each group
     radius = max(len(slots) * _APART / (2 * math.pi), _LEAST_RADIUS)
     middle = radius + _MARGIN
@@ -49,23 +49,6 @@ def site_map(communicator: dict, edges: Sequence[tuple[int, int]]) -> str:
         half_way = slots.index(group[0]) + (len(group) - 1) / 2
         parts.append(text("country", *at(half_way, radius + _MARGIN / 2), f"site {communicator['sites'][group[0]]}"))
     return "\n".join([*parts, *_labels(communicator, edges, place), "</svg>"])
-
-
-def _beside_neighbours(groups: Sequence[list[int]], tree: Sequence) -> list[list[int]]:
-    """In the order of a walk along the tree, so that its links cross little."""
-    group_of = {host: number for number, group in enumerate(groups) for host in group}
-    neighbours: dict[int, list[int]] = {}
-    for a, b in tree:
-        neighbours.setdefault(group_of[a], []).append(group_of[b])
-        neighbours.setdefault(group_of[b], []).append(group_of[a])
-    order: dict[int, None] = {}
-    stack = list(reversed(range(len(groups))))
-    while stack:
-        number = stack.pop()
-        if number not in order:
-            order[number] = None
-            stack += neighbours.get(number, ())
-    return [groups[number] for number in order]
 
 
 def _line(a: Place, b: Place, what: str) -> str:

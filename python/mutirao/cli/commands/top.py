@@ -75,8 +75,6 @@ def _head(view: View) -> Iterator[Line]:
     yield f"frames: {view.counted('frames_accepted')} accepted, {view.counted('rejected_')} rejected", ""
     if status["series_stopped"]:
         yield f"the series has stopped: {status['series_stopped']}", BAD
-    if status["sensors"]:
-        yield "this host: " + ", ".join(_sensor(each["name"], each["value"]) for each in status["sensors"]), ""
     yield "", ""
 
 
@@ -90,16 +88,6 @@ def _costs(view: View) -> str:
                       for way in ("sent", "received"))
     return (f"agent: {status['processor_s'] / seconds:.2%} of a core, {resident}, {sent:.1f} kbit/s sent,"
             f" {received:.1f} received")
-
-
-def _sensor(name: str, value: float) -> str:
-    """The unit is the end of the name."""
-    title = name.rpartition("_")[0].replace("_", " ")
-    if name.endswith("_bytes"):
-        return f"{title} {memory(value)}"
-    if name.endswith("_share"):
-        return f"{title} {value:.0%}"
-    return f"{name} {value:.3g}"
 
 
 def change_of(view: View, first: View | None, link: Link) -> float:
