@@ -217,26 +217,6 @@ def test_draws_the_tree_that_ran(explained):
     assert any("over which no call went" in line for line in explained(REPORT))
 
 
-def test_tells_every_change_of_choice(explained):
-    def change(call, before, after, **more):
-        return {"collective": "broadcast", "root": 2, "length_bytes": 24, "call": call, "from": before,
-                "to": after, "why": "", "probe_calls": 0, "another_tree": False, **more}
-
-    changes = [change(8, "native", "chain", probe_calls=4, why="predicted"),
-               change(20, "native", "chain"), change(40, "chain", "chain", another_tree=True)]
-    report = with_class(rulings=[])
-    report["communicators"][0]["changes"] = changes
-    told = explained(report)
-    begin = told.index("changes of choice, in the order of calls:")
-    assert told[begin + 1:begin + 5] == [
-        "from call 9 on: broadcast of 24 B from rank 2: native -> chain, on probe for 4 calls",
-        "why: predicted",
-        "from call 21 on: broadcast of 24 B from rank 2: native -> chain",
-        "from call 41 on: broadcast of 24 B from rank 2: chain -> the same over another tree"]
-    report["communicators"][0] |= {"changes": changes * 20, "forgotten_changes": 5}
-    assert "35 earlier ones (all that are remembered: --json)" in explained(report)
-
-
 # Two hosts, one kind of calls: one of each thing that a report may have.
 SMALL = {**REPORT, "communicators": [{
     **REPORT["communicators"][0], "hosts": 2, "sites": [0, 1], "tree": [[0, 1]],
@@ -248,9 +228,7 @@ SMALL = {**REPORT, "communicators": [{
                      "tree": [-1, 0], "reason": "because", "bound_us": 4.0,
                      "considered": [{"candidate": "chain", "predicted_us": 5.0}],
                      "measured": [{"candidate": "chain", "median_us": 5.0, "low_us": 4.0,
-                                   "high_us": 6.0, "samples": 3}]}]}],
-    "changes": [{"collective": "broadcast", "root": 0, "length_bytes": 24, "call": 3, "from": "native",
-                 "to": "chain", "why": "", "probe_calls": 2, "another_tree": False}]}]}
+                                   "high_us": 6.0, "samples": 3}]}]}]}]}
 
 
 def damaged():

@@ -9,8 +9,6 @@ from mutirao.explain.choices import choices_of, class_title, measured, predicted
 from mutirao.explain.saved import AS_FAST, START_PARTS, account_of, own_calls, start_us, total_of
 from mutirao.explain.trees import host_name, trees_shown
 
-_MOST_CHANGES = 30
-
 
 def forgotten(report: dict) -> Iterator[str]:
     if count := report.get("forgotten_communicators"):
@@ -112,32 +110,6 @@ def all_of(communicator: dict) -> Iterator[str]:
     for of_class in by_collective(communicator.get("classes", ())):
         yield ""
         yield from _class(of_class)
-    yield from _changes(communicator)
-
-
-def _changes(communicator: dict) -> Iterator[str]:
-    """The log of what calls were run by, as far as it fits a screen."""
-    changes = communicator.get("changes") or []
-    if not changes:
-        return
-    yield ""
-    yield "  changes of choice, in the order of calls:"
-    left = len(changes) - _MOST_CHANGES + communicator.get("forgotten_changes", 0)
-    if left > 0:
-        yield f"    {counted(left, 'earlier one')} (all that are remembered: --json)"
-    for change in changes[-_MOST_CHANGES:]:
-        yield f"    from call {change['call'] + 1} on: {choice_line(change)}"
-        if change["why"]:
-            yield f"      why: {change['why']}"
-
-
-def choice_line(change: dict) -> str:
-    to = change["to"]
-    if calls := change.get("probe_calls"):  # it returns by itself
-        to += f", on probe for {counted(calls, 'call')}"
-    elif change.get("another_tree"):
-        to = "the same over another tree"
-    return f"{class_title(change)}: {change['from']} -> {to}"
 
 
 def _first_ruling(communicator: dict) -> Iterator[str]:

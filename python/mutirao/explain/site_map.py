@@ -13,7 +13,7 @@ _RADIUS = 10
 _APART = 30  # hosts, along the circle
 _LEAST_RADIUS = 90
 _MARGIN = 60  # for the names of sites
-_SITE_COLOURS = 6  # of the style sheet
+_SITE_COLOURS = ("a3", "a4", "a5", "a6", "a7", "a8")  # of the style sheet
 
 Place = tuple[float, float]
 
@@ -56,7 +56,7 @@ def _line(a: Place, b: Place, what: str) -> str:
 
 
 def _host(communicator: dict, host: int, x: float, y: float) -> str:
-    style = f"site s{communicator['sites'][host] % _SITE_COLOURS}"
+    style = f"site {_SITE_COLOURS[communicator['sites'][host] % len(_SITE_COLOURS)]}"
     return (shape("circle", style, host_and_site(communicator, host), cx=x, cy=y, r=_RADIUS)
             + text("in-site", x, y + 4, host))
 

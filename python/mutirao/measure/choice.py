@@ -228,7 +228,7 @@ def run_choice(arguments, collectives: Sequence[Collective]) -> int:
     if not any(of_mpi.values()):
         raise Failure("nothing could be measured")
     return campaign.tell(arguments.json, _to_dict(place, judged, of_mpi, campaign.failures),
-                         _text(plans, of_mpi, campaign.failures))
+                         _text(plans, of_mpi))
 
 
 @dataclass(frozen=True)
@@ -336,23 +336,13 @@ def _to_dict(place: Place, judged: Sequence[tuple[Plan, Sequence[Cell]]], of_mpi
             "summary": {mpi.name: summary(cells) for mpi, cells in of_mpi.items() if cells}, "failed": failures}
 
 
-def _text(plans: Sequence[Plan], of_mpi: Mapping[Mpi, Sequence[Cell]], failures: Sequence[dict]) -> str:
+def _text(plans: Sequence[Plan], of_mpi: Mapping[Mpi, Sequence[Cell]]) -> str:
     parts = ["\n".join([text_table(_COLUMNS, [row_of(cell) for cell in cells], mpi.title), *summary_lines(cells)])
              for mpi, cells in of_mpi.items() if cells]
     tried = {plan.collective: plan.arms for plan in plans}
     last = [textwrap.fill(f"{collective}, {counted(len(arms), 'arm')} by force: {', '.join(arms)}",
                           100, subsequent_indent="  ", break_on_hyphens=False) for collective, arms in tried.items()]
-    last += [f"left out: {collective}{', '.join(['', *filter(None, names)])} on {mpi}: {reason}"
-             for (collective, mpi, reason), names in _by_reason(failures).items()]
     return "\n\n".join([*parts, "\n".join(last)])
-
-
-def _by_reason(failures: Sequence[dict]) -> dict[tuple[str, str, str], list[str | None]]:
-    """The names of arms; None: all of the collective."""
-    names: dict[tuple[str, str, str], list[str | None]] = {}
-    for each in failures:
-        names.setdefault((each["collective"], each["mpi"], each["reason"]), []).append(each["name"])
-    return names
 
 
 def row_of(cell: Cell) -> tuple:
