@@ -36,12 +36,11 @@ def test_settings(typed):
 def test_settings_say_what_they_are_and_where_that_was_said(typed, tmp_path):
     (tmp_path / "mutirao.toml").write_text("verbose = 1\nagent_interval_ms = 300\n")
     given = {"MUTIRAO_VERBOSE": "2", "MUTIRAO_TRIALS": "off"}
-    rows = parsed(typed("show", "settings", "--set", "agent_interval_ms=400", "--json", **given))
+    rows = parsed(typed("show", "settings", "--json", **given))
     now = {row["name"]: (row["value"], row["from"]) for row in rows}
     assert (now["agent_interval_ms"], now["verbose"], now["trials"], now["start"]) == (
-        ("400", "command line"), ("1", "mutirao.toml"), ("off", "environment"), ("beside", "default"))
+        ("300", "mutirao.toml"), ("1", "mutirao.toml"), ("off", "environment"), ("beside", "default"))
     assert "trials = off  [environment; default auto; on/off/auto]" in typed("show", "settings", **given).stdout
-    assert typed("show", "settings", "--set", "trails=off").returncode == 2
 
 
 def test_doctor(typed):

@@ -137,7 +137,6 @@ WRONG = [
     (["show", "broadcast/flat", "--steps", "--json"], ["--steps", "json"]),
     (["show", "broadcast/flat", "-o", "/no/such/folder/f"], ["/no/such/folder/f", "written"]),
     (["show", "settings", "broadcast"], ["'broadcast'"]),
-    (["show", "broadcast/tree", "--set", "start=wait"], ["--set", "show settings"]),
     (["bench"], ["one collective", "allreduce"]),
     (["bench", "scan", "barrier"], ["one collective", "--choice"]),
     (["bench", "scan", "--with", "native"], ["--with", "--guidelines"]),

@@ -146,11 +146,9 @@ class Point:
         return self.median_ms / self.bound_ms if self.bound_ms else None
 
     def to_dict(self) -> dict:
-        return {"length_bytes": self.length_bytes, "root": self.root,
-                "consecutive": self.consecutive, "first_ms": self.first_ms,
-                "completion_ms": list(self.completion_ms), "median_ms": self.median_ms,
-                "spread_ms": self.spread_ms, "entry_spread_ms": self.entry_spread_ms,
-                "bound_ms": self.bound_ms, "to_bound": self.to_bound}
+        names = ("length_bytes", "root", "consecutive", "first_ms", "median_ms", "spread_ms", "entry_spread_ms", "bound_ms",
+                 "to_bound")
+        return {**{name: getattr(self, name) for name in names}, "completion_ms": list(self.completion_ms)}
 
 
 @dataclass(frozen=True)
