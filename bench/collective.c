@@ -24,8 +24,7 @@
  * With --pause-ms nothing is sent for so long before each measurement, as TCP takes to forget how much a
  * connection carried; nor before each step in which all settles, as in a program that keeps that pace.
  *
- * With --late-us one rank comes so much later to each call than it could: the last one, or with --late-changes 1
- * each in turn. That is part of what is measured.
+ * With --late-us the last rank comes so much later to each call than it could. That is part of what is measured.
  *
  * With --poll-us a rank that waits before it enters asks MPI so often whether there is a message, as programs do
  * that work on whatever arrives: an MPI library that works only when it is called then works in between, too.
@@ -38,7 +37,7 @@
 const char program_name[] = "collective";
 const char program_usage[] = "NAME [--bytes N,...] [--roots R,...] [--repeat N]"
                              " [--consecutive N,...] [--settle-calls N] [--settle-ms N]"
-                             " [--pause-ms N] [--cold 0|1] [--beside-native 0|1] [--late-us N] [--late-changes 0|1]"
+                             " [--pause-ms N] [--cold 0|1] [--beside-native 0|1] [--late-us N]"
                              " [--poll-us N] [--then ...]";
 
 enum { most_consecutive = 1000000 };
@@ -57,7 +56,6 @@ struct options {
     int cold;
     int beside_native;
     int late_us; /* of one rank at each call: each in turn, or the last one */
-    int late_changes;
     int poll_us;
 };
 
@@ -89,7 +87,6 @@ static int parse(int from, int argc, char** argv, const struct collective* colle
         {"--cold", 0, 1, &options->cold, NULL, NULL},
         {"--beside-native", 0, 1, &options->beside_native, NULL, NULL},
         {"--late-us", 0, 1000000000, &options->late_us, NULL, NULL},
-        {"--late-changes", 0, 1, &options->late_changes, NULL, NULL},
         {"--poll-us", 0, 1000000, &options->poll_us, NULL, NULL},
     };
     int end = from;
@@ -212,8 +209,8 @@ static void note_round(const struct call* call, const struct rounds* rounds, int
     }
 }
 
-static void come_late(const struct options* options, int call_number) {
-    if (rank == (options->late_changes ? call_number % size : size - 1)) {
+static void come_late(const struct options* options) {
+    if (rank == size - 1) {
         wait_until(now_ms() + options->late_us / 1e3);
     }
 }
@@ -243,7 +240,7 @@ static void run_rounds(struct call* call, const struct rounds* rounds) {
         begin = now_ms();
         for (int each = 0; each < rounds->consecutive; ++each) {
             if (options->late_us > 0) {
-                come_late(options, each);
+                come_late(options);
             }
             call->collective->run(call);
         }

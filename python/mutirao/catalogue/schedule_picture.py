@@ -15,7 +15,7 @@ _LEAST_ROW, _MOST_ROW, _ROWS = 14, 44, 700  # all rows together, within these he
 # Colours that stay apart for most colour-blind people (after Okabe and Ito); the last is for all further hops.
 _HOPS = ["#2b8fd6", "#e0702a", "#12a876", "#d082b0", "#d99a1a", "#56b4e9", "#8f67d8", "#808a93"]
 _STYLES = {"": "color-scheme:light dark;background:Canvas;fill:CanvasText", "quiet": "opacity:.65",
-           "wrong": "fill:#e0402f", "band": "opacity:.05", "root": "fill:#e69f00;opacity:.25",
+           "wrong": "fill:#e0402f", "root": "fill:#e69f00;opacity:.25",
            "line": "stroke:CanvasText;opacity:.15",
            **{f"hop{number}": f"stroke:{colour}" for number, colour in enumerate(_HOPS)},
            **{f"head{number}": f"fill:{colour}" for number, colour in enumerate(_HOPS)}}
@@ -76,8 +76,6 @@ class _Picture:
         yield "</defs>"
         yield from self._heading()
         yield from self._legend()
-        if self._by_host:
-            yield from self._bands()
         yield from self._axis()
         for rank in range(self._ranks):
             yield from self._rank(rank)
@@ -119,15 +117,6 @@ class _Picture:
             yield shape("rect", "root", x=at, y=_LEGEND - 6, width=22, height=12)
             yield text("", at + 28, _LEGEND + 4, "root")
 
-    def _bands(self) -> Iterator[str]:
-        """Behind the ranks of every other host."""
-        for host in sorted(set(self._host_of))[1::2]:
-            yield self._band(self._host_of.index(host), self._host_of.count(host), "band")
-
-    def _band(self, first: int, rows: int, kind: str) -> str:
-        top = self._y(first) - self._row / 2
-        return shape("rect", kind, x=8, y=top, width=_WIDTH - 16, height=self._row * rows, rx=4)
-
     def _axis(self) -> Iterator[str]:
         step = _tick_step(self._span_us / 1000)
         decimals = max(0, -math.floor(math.log10(step)))
@@ -143,7 +132,7 @@ class _Picture:
     def _rank(self, rank: int) -> Iterator[str]:
         done_us, y = self._done_us[rank], self._y(rank)
         if rank == self._root:
-            yield self._band(rank, 1, "root")
+            yield shape("rect", "root", x=8, y=y - self._row / 2, width=_WIDTH - 16, height=self._row, rx=4)
         yield _line("line", self._x(0), y, self._x(self._span_us), y)
         yield text("", self._left - 12, y + 4, self._label(rank), text_anchor="end",
                    font_weight=700 if rank == self._root else 400)

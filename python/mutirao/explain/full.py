@@ -50,9 +50,6 @@ def _start(start: dict) -> Iterator[str]:
     elif start:
         parts = [f"{duration(start[name] * 1000)} {what}" for name, what in START_PARTS.items() if start.get(name)]
         yield f"start: {duration(start_us(start))}" + (f": {', '.join(parts)}" if parts else "")
-        if start.get("introduced_ms"):
-            by = "the launcher (PMIx)" if start.get("by_launcher") else "messages beside the calls"
-            yield f"  beside the program: all ranks known here {duration(start['introduced_ms'] * 1000)} after MPI_Init, by {by}"
 
 
 def in_full(report: dict) -> Iterator[str]:

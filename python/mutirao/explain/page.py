@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
-from mutirao.base.units import counted, duration
+from mutirao.base.units import duration
 from mutirao.explain.choices import class_row, last_choice
 from mutirao.explain.full import about, all_of, as_far_as_counted, by_collective, forgotten, head, title
 from mutirao.explain.report_file import with_file
 from mutirao.explain.rulings import colours_of, timeline
-from mutirao.explain.saved import all_classes, start_us, total_of
+from mutirao.explain.saved import start_us, total_of
 from mutirao.explain.site_map import site_map
 from mutirao.explain.trees import trees_shown
 from mutirao.pages.html import Page, details, judged, legend, section, soft, wide_table
@@ -18,7 +18,7 @@ from mutirao.pages.html import Page, details, judged, legend, section, soft, wid
 def make_page(report: dict, file: Path | None) -> str:
     """`file` as it was asked for; None: that of the last run."""
     total = total_of(report)
-    colours = colours_of(all_classes(report))
+    colours = colours_of(of_class for each in report["communicators"] for of_class in each.get("classes", ()))
     its_sections = [_communicator(as_far_as_counted(each), colours) for each in report["communicators"]] or [
         section("Communicators", soft("None had a collective call that mutirao handles."))]
     commands = "\n".join(with_file(f"mutirao {command}", file) for command in ("explain", "explain --page"))

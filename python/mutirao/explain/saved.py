@@ -59,12 +59,6 @@ def probe_calls(of_class: dict) -> int:
     return sum(ruling.get("probe_calls", 0) for ruling in of_class["rulings"])
 
 
-def all_classes(report: dict) -> Iterator[dict]:
-    """Of calls, on all communicators."""
-    for communicator in report["communicators"]:
-        yield from communicator.get("classes", ())
-
-
 def total_of(report: dict) -> dict:
     """What all communicators of a run come to, net of all that mutirao cost, in the words of the library; where it says
     nothing, nothing."""

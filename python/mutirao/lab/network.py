@@ -5,7 +5,6 @@ expanded to some hosts) or between single hosts. It also knows the physical boun
 end before the shortest path to the farthest host has been travelled.
 """
 
-import math
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path

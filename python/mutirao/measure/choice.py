@@ -204,15 +204,11 @@ def add_choice(way, parser) -> None:
                      " of --only), the native one, and the free choice once it has settled, in turns")
     parser.add_argument("--late-us", type=int, metavar="T",
                         help="with --choice: the last rank comes so many microseconds late to each call")
-    parser.add_argument("--late-changes", action="store_true", default=None,
-                        help="with --late-us: each rank in turn instead of the last one")
 
 
 def run_choice(arguments, collectives: Sequence[Collective]) -> int:
     place = place_of(arguments)
     check_counts(arguments, repeat=REPEAT if place.network else CHOICE_REPEAT, late_us=None)
-    if arguments.late_changes and not arguments.late_us:
-        raise UsageError("--late-changes needs --late-us: by how much ranks are late")
     settings = gather_settings(arguments.assignments)
     for name in filter(settings.get, ("start", *COLLECTIVES)):
         raise UsageError(f"--choice forces every arm and lets mutirao choose: the setting {name} has"
@@ -269,7 +265,7 @@ def _plan(arguments, place: Place, settings: Mapping[str, str], collective: Coll
     settling, rounds = settling_of(arguments)
     forced = Workload(lengths, roots, (0 if real else 1,), arguments.repeat,
                       settle_ms=_WARM_UP_MS if real else 0, beside_native=real,
-                      late_us=arguments.late_us or 0, late_changes=bool(arguments.late_changes))
+                      late_us=arguments.late_us or 0)
     free = replace(forced, **settling)
     only = parse_only(arguments.only or [], collective.name)
     return Plan(mpi, collective.name, free, forced, rounds, settings,
@@ -329,8 +325,7 @@ def _to_dict(place: Place, judged: Sequence[tuple[Plan, Sequence[Cell]]], of_mpi
              failures: Sequence[dict]) -> dict:
     plan = judged[0][0]
     return {**place.to_dict(), "rounds": plan.rounds,
-            **{name: getattr(plan.free, name) for name in ("repeat", "settle_calls", "settle_ms", "late_us",
-                                                           "late_changes")},
+            **{name: getattr(plan.free, name) for name in ("repeat", "settle_calls", "settle_ms", "late_us")},
             "plans": [{"mpi": plan.mpi.name, "mpi_title": plan.mpi.title, "collective": plan.collective,
                        "arms": plan.arms, "cells": [cell.to_dict() for cell in cells]} for plan, cells in judged],
             "summary": {mpi.name: summary(cells) for mpi, cells in of_mpi.items() if cells}, "failed": failures}

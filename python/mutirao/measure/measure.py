@@ -88,8 +88,7 @@ class Workload:
     pause_ms: int = 0  # before each measurement nothing is sent for so long
     cold: bool = False  # no buffer is in the processor's cache
     beside_native: bool = False  # each measurement has one of the MPI library's own beside it
-    late_us: int = 0  # a rank comes so much later to each call: the last one,
-    late_changes: bool = False  # or each in turn
+    late_us: int = 0  # the last rank comes so much later to each call
     poll_us: int = 0  # who waits before it enters asks MPI so often for messages
 
     @property
@@ -101,8 +100,7 @@ class Workload:
         lists = {"--bytes": self.lengths_bytes, "--roots": self.roots, "--consecutive": self.consecutive}
         words = [word for name, values in lists.items() for word in (name, ",".join(map(str, values)))]
         words += ["--repeat", str(self.repeat)]
-        for name in ("settle_calls", "settle_ms", "pause_ms", "cold", "beside_native", "late_us", "late_changes",
-                     "poll_us"):
+        for name in ("settle_calls", "settle_ms", "pause_ms", "cold", "beside_native", "late_us", "poll_us"):
             if value := getattr(self, name):
                 words += [f"--{name.replace('_', '-')}", str(int(value))]
         return words

@@ -19,7 +19,7 @@ from mutirao.agent.seen import Dump, Link, View, find_agent
 from mutirao.base.errors import Failure, UsageError, check_range
 from mutirao.base.output import print_json
 from mutirao.base.tables import BOLD, BOUND, FAINT, styled, table_lines
-from mutirao.base.units import duration, memory, spoken
+from mutirao.base.units import duration, spoken
 from mutirao.base.user_files import read_json
 from mutirao.catalogue.tree_text import draw_tree
 
@@ -81,7 +81,8 @@ def _head(view: View) -> Iterator[Line]:
 def _costs(view: View) -> str:
     """Since the agent began."""
     status = view.status
-    seconds, resident = status["time_s"] - status["started_s"], memory(status["resident_bytes"])
+    resident = f"{status['resident_bytes'] / (1 << 20):.1f} MiB"
+    seconds = status["time_s"] - status["started_s"]
     if seconds <= 0:
         return f"agent: {resident}"
     sent, received = (view.counted(f"udp_bytes_{way}", f"tcp_bytes_{way}") * 8 / seconds / 1000
