@@ -116,10 +116,6 @@ class Comparison:
         return len(self.native_s)
 
     @property
-    def sides(self) -> dict[str, Sequence[float]]:
-        return {NATIVELY: self.native_s, WITH_MUTIRAO: self.mutirao_s}
-
-    @property
     def ratio(self) -> Ratio:
         """How many times as fast; one pair has no interval."""
         return ratio_of_pairs(list(zip(self.native_s, self.mutirao_s, strict=True)), CONFIDENCE)
@@ -253,7 +249,7 @@ def _print(comparison: Comparison, warned: Sequence[str], next_line: str) -> Non
     print_lines([verdict_line(comparison), ""])
     print_table(("", "runs", "mean", "sd", "min", "max"),
                 [(side, len(times_s), *map(_seconds, _figures(times_s).values()))
-                 for side, times_s in comparison.sides.items()])
+                 for side, times_s in ((NATIVELY, comparison.native_s), (WITH_MUTIRAO, comparison.mutirao_s))])
     if comparison.pairs > 1:
         print_lines(["", f"±: {CONFIDENCE:.0%} interval of the ratio, from {comparison.pairs} pairs of runs"])
     print_lines(["", *(f"Warning: {line}" for line in warned)] if warned else [])
