@@ -1,7 +1,6 @@
 """What mutirao saved a program, or cost it, as its report tells (src/mpi/account/report.cpp): only what was measured, net
 of probes, of the start, and of what calls waited for."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mutirao.base.units import duration
