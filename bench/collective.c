@@ -15,8 +15,7 @@
  * A library may try several ways before it keeps to one. With --settle-calls and --settle-ms so many calls
  * and so much time go before what is measured, and how long they took is told, too: "settling" is a list of
  * [calls, ms], one call each at first, then as many as take some 5 ms. --consecutive 0 measures as many as
- * take half a millisecond, in which other programs seldom get a turn. "first_call" counts the job's earlier
- * collective calls, as a library numbers them.
+ * take half a millisecond, in which other programs seldom get a turn.
  *
  * With --beside-native 1 measurements take turns with those of the MPI library's own function, past whatever is
  * preloaded: "native_ms". Processes, memory and the machine's moment are then the same for both, as between two
@@ -25,8 +24,7 @@
  * With --pause-ms nothing is sent for so long before each measurement, as TCP takes to forget how much a
  * connection carried; nor before each step in which all settles, as in a program that keeps that pace.
  *
- * With --late-us one rank comes so much later to each call than it could: the last one, or with --late-changes 1
- * each in turn. That is part of what is measured.
+ * With --late-us the last rank comes so much later to each call than it could. That is part of what is measured.
  *
  * With --poll-us a rank that waits before it enters asks MPI so often whether there is a message, as programs do
  * that work on whatever arrives: an MPI library that works only when it is called then works in between, too.
@@ -41,7 +39,7 @@
 const char program_name[] = "collective";
 const char program_usage[] = "NAME [--bytes N,...] [--roots R,...] [--repeat N]"
                              " [--consecutive N,...] [--settle-calls N] [--settle-ms N]"
-                             " [--pause-ms N] [--cold 0|1] [--beside-native 0|1] [--late-us N] [--late-changes 0|1]"
+                             " [--pause-ms N] [--cold 0|1] [--beside-native 0|1] [--late-us N]"
                              " [--poll-us N] [--then ...]";
 
 enum { most_consecutive = 1000000 };
@@ -60,7 +58,6 @@ struct options {
     int cold;
     int beside_native;
     int late_us; /* of one rank at each call: each in turn, or the last one */
-    int late_changes;
     int poll_us;
 };
 
@@ -92,7 +89,6 @@ static int parse(int from, int argc, char** argv, const struct collective* colle
         {"--cold", 0, 1, &options->cold, NULL, NULL},
         {"--beside-native", 0, 1, &options->beside_native, NULL, NULL},
         {"--late-us", 0, 1000000000, &options->late_us, NULL, NULL},
-        {"--late-changes", 0, 1, &options->late_changes, NULL, NULL},
         {"--poll-us", 0, 1000000, &options->poll_us, NULL, NULL},
     };
     int end = from;
@@ -107,8 +103,6 @@ enum { start_tag = result_tag + 1 };
 /* Of calls that are timed together while all settles. What is measured is a part of that. */
 static const double settling_batch_ms = 5;
 enum { measured_part = 10 };
-/* On MPI_COMM_WORLD. */
-static long calls_made = 0;
 
 /* In which all others have heard from the root and answered, at the root. */
 static double round_trip_ms(int root) {
@@ -217,8 +211,8 @@ static void note_round(const struct call* call, const struct rounds* rounds, int
     }
 }
 
-static void come_late(const struct options* options, int call_number) {
-    if (rank == (options->late_changes ? call_number % size : size - 1)) {
+static void come_late(const struct options* options) {
+    if (rank == size - 1) {
         wait_until(now_ms() + options->late_us / 1e3);
     }
 }
@@ -248,12 +242,11 @@ static void run_rounds(struct call* call, const struct rounds* rounds) {
         begin = now_ms();
         for (int each = 0; each < rounds->consecutive; ++each) {
             if (options->late_us > 0) {
-                come_late(options, each);
+                come_late(options);
             }
             run_call(call);
         }
         end = now_ms();
-        calls_made += natively ? 0 : rounds->consecutive;
         check_bytes(call->output, call->expected, expected_bytes, call->root);
     }
 }
@@ -271,7 +264,6 @@ static void to_rank_0(int root, double* values, int count) {
 
 /* What went before the measured calls of one length and root. */
 struct settling {
-    long first_call; /* how many of the job's went before all of these */
     int step_count;
     int calls; /* of the last step */
     double least_call_ms; /* in any step: on a busy machine most are disturbed */
@@ -318,7 +310,7 @@ static void settle(const struct options* options, struct call* call, double noti
 }
 
 static void print_settling(const struct settling* settling) {
-    printf(",\"first_call\":%ld,\"settling\":[", settling->first_call);
+    printf(",\"settling\":[");
     for (int i = 0; i < settling->step_count; ++i) {
         printf("%s[%.0f,%.6f]", i == 0 ? "" : ",", settling->steps[2 * i], settling->steps[2 * i + 1]);
     }
@@ -348,7 +340,7 @@ static void measure(const struct options* options, struct call* call) {
     const double notice = notice_ms(call);
     const int repeat = options->repeat * (1 + options->beside_native);
     double* const values = room_for(((size_t)repeat + 1) * sizeof *values);
-    struct settling settling = {.first_call = calls_made, .least_call_ms = 1e300};
+    struct settling settling = {.least_call_ms = 1e300};
     double first[2]; /* the spread, and the first call's completion */
     run_rounds(call, &(struct rounds){options, first_call, 1, 1, notice, first});
     to_rank_0(call->root, first, 2);

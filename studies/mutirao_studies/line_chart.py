@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from mutirao.base.units import duration, size
-from mutirao.pages.svg import axis_text, scale, shape, time_label
+from mutirao.pages.svg import shape, text
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 24, 26
 _ALMOST = 1.0001  # powers of ten are not exact
@@ -54,6 +54,15 @@ def _seconds_between(low: float, high: float) -> Sequence[int]:
     return range(0, math.floor(high) + 1, 10_000 if high > 20_000 else 1000)
 
 
+def scale(low: float, high: float, begin: float, end: float,
+          transform: Callable[[float], float]) -> Callable[[float], float]:
+    return lambda value: begin + (end - begin) * (transform(value) - low) / ((high - low) or 1)
+
+
+def axis_text(x: float, y: float, anchor: str, content: str) -> str:
+    return text("axis", x, y, content, text_anchor=anchor)
+
+
 SIZES = Axis(math.log2, size, _sizes_between)
 NUMBERS = Axis(float, str, _numbers_between)
 SECONDS = Axis(float, lambda ms: f"{ms / 1000:g} s", _seconds_between)
@@ -73,7 +82,7 @@ def line_chart(lines: Sequence[Line], axis: Axis = SIZES, height: int = 270, bou
     parts = [f'<svg class="chart lines" viewBox="0 0 {width} {height}" role="img">']
     for us in times_us:
         parts += [shape("line", "grid", x1=_LEFT, x2=width - _RIGHT, y1=y(us), y2=y(us)),
-                  axis_text(_LEFT - 6, y(us) + 4, "end", time_label(us))]
+                  axis_text(_LEFT - 6, y(us) + 4, "end", duration(us).replace(".00", "").replace(".0", ""))]
     parts += [axis_text(x(tick), height - _BOTTOM + 17, "end" if tick == max(places) else "middle",
                         axis.name(tick)) for tick in axis.ticks(min(places), max(places))]
     parts += _marks(marks, x, height)

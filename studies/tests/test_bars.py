@@ -79,7 +79,7 @@ def test_one_by_its_name_or_several_that_begin_alike(bars, capsys):
 
 @pytest.mark.parametrize("words, named", [(["--only", "losst"], "'losst'; did you mean lost"),
                                           (["--only", "good-"], "'good-'"), (["--al"], "--al"),
-                                          (["--all", "--only", "lost"], "exclude")])
+                                          (["--all", "--only", "lost"], "not allowed")])
 def test_wrong_words(bars, capsys, words, named):
     assert command.main([*words, "--commit", HASH]) == 2
     said = capsys.readouterr()

@@ -32,7 +32,7 @@ from mutirao.measure.choice import (
     summary_lines,
 )
 from mutirao.measure.intervals import LEAST_SAMPLES, median_interval
-from mutirao.measure.measure import Contender, Measurement, Point, Workload, campaign_in
+from mutirao.measure.measure import Contender, Measurement, Workload, campaign_in
 from mutirao.measure.words import Place
 from mutirao.run.mpis import KNOWN, found_mpis
 from shared import quick_mpi
@@ -247,51 +247,26 @@ def test_native_beside_it_counts_more_than_another_job():
     assert not cell.near_native and not any("without mutirao" in line for line in summary_lines([cell]))
 
 
-# Its calls 0, 1 to 4 and 5 to 8 before those of 2 ms.
-NATIVE_POINT = Point(8, 0, 2, 100.0, (4.0,), settling=((4, 40.0), (4, 20.0)))
-
-
-def measured(rulings, settling, first_call=10):
-    """A free run of 8 bytes; of each ruling its first call, what was chosen, and what was still tried."""
-    mpi = next(iter(KNOWN))
-    contender = Contender(OWN_CHOICE, mpi, {"allreduce": OWN_CHOICE, "start": "soon"}, "allreduce")
+def measured(*rulings):
+    """A free run of 8 bytes; of each ruling what was chosen, and what was still tried."""
+    contender = Contender(OWN_CHOICE, next(iter(KNOWN)), {"allreduce": OWN_CHOICE, "start": "soon"}, "allreduce")
     report = {"communicators": [{"state": "mutirao", "classes": [
         {"collective": "allreduce", "root": 0, "length_bytes": 8, "first_call": 0, "native_calls": 1,
-         "rulings": [{"first_call": call, "calls": 1, "chosen": chosen, "settled": not tries, "probe_calls": len(tries)}
-                     for call, chosen, *tries in rulings]}]}]}
-    point = Point(8, 0, 4, 50.0, (8.0,), first_call=first_call, settling=settling)
-    return free_run(Measurement(contender, (point,), report, 1.0), point, NATIVE_POINT)
-
-
-SETTLING = ((1, 20.0), (2, 60.0), (4, 40.0), (4, 36.0))  # calls 1, 2 and 3, 4 to 7, 8 to 11
-
-
-def test_the_slowest_call_by_a_ruling_and_whether_all_was_tried():
-    """Calls of the job are numbered from 0, and the cell's first is its tenth."""
-    run = measured([(12, "native", "ring"), (18, "ring")], SETTLING)
-    # Steps of the calls from 2, 4 and 8 on, beside native ones that took 10, 10 and 5 ms.
-    assert (run.ran, run.slowest_to_native, run.settled) == ("ring", 3.0, True)
-    assert measured([(14, "ring")], SETTLING).slowest_to_native == 9.0 / 5.0
-    # A ruling within a step: only what was wholly ruled counts.
-    assert measured([(13, "ring")], SETTLING).slowest_to_native == 9.0 / 5.0
-    # Ruled for a class before this length came: from its first call on.
-    assert measured([(3, "ring")], ((1, 5.0),)).slowest_to_native == 0.5
-    # Ruled after all that was timed call by call.
-    assert measured([(20, "ring")], SETTLING).slowest_to_native is None
-    assert not measured([(12, "ring", "flat")], SETTLING).settled
-    assert (measured([], SETTLING).ran, measured([], SETTLING).settled) == ("native", True)
+         "rulings": [{"first_call": 9, "calls": 1, "chosen": chosen, "settled": not tries, "probe_calls": len(tries)}
+                     for chosen, *tries in rulings]}]}]}
+    return free_run(Measurement(contender, (), report, 1.0), 8, 0)
 
 
 def test_what_ran_is_told_once():
-    """In most rounds the best, in one something else, and in two nothing was settled."""
+    """In most rounds the best, in one something else, and in two nothing was settled. Catches a look at the first
+    ruling."""
     rulings = [("ring",), ("ring",), ("flat",), ("ring", "chain"), ("native", "flat")]
-    cell = one_round("allreduce", Sample(1.0, 2.0), [measured([(12, *ruling)], SETTLING) for ruling in rulings],
+    cell = one_round("allreduce", Sample(1.0, 2.0), [measured(("flat", "ring"), last) for last in rulings],
                      ring=Sample(1.0, 2.0))
     assert (cell.ran, cell.unsettled) == (["ring", "flat", "native"], 2)
     assert row_of(cell)[-1] == "the same, flat, native; 2 of 5 not settled"
-    assert "slowest call by a ruling until all was settled: 3.00 x native" in summary_lines([cell])
-    cell.free_runs = [measured([], SETTLING)]
-    assert (cell.ran, row_of(cell)[-1]) == (["native"], "native")
+    cell.free_runs = [measured()]
+    assert (cell.ran, cell.unsettled, row_of(cell)[-1]) == (["native"], 0, "native")
 
 
 def run_all(monkeypatch, capsys, mpi, made_up, *words):
@@ -345,7 +320,7 @@ def test_on_one_host(mutirao):
     assert plan["arms"] == {"dissemination": [0]} and result["failed"] == []
     [cell] = plan["cells"]
     assert set(cell["samples"]) == {OWN_CHOICE, "dissemination"}
-    assert all(0 < sample["ms"] and 0 < sample["native_ms"]
+    assert all(0 < sample["ms"] and 0 < sample["native_job_ms"]
                for samples in cell["samples"].values() for sample in samples)
     assert result["summary"][plan["mpi"]]["cells"] == 1
     assert cell["best"] in {NATIVE, "dissemination"} and COLLECTIVES[plan["collective"]]

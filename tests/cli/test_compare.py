@@ -81,7 +81,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says():
 def test_so_many_runs_as_are_advised_find_what_they_are_to():
     needed = pairs_needed(0.02 * math.sqrt(2))
     assert 0.86 < share(even, 1 + WORTH_FINDING, is_found, needed) < 0.94
-    assert pairs_needed(3.0) is None
+    assert pairs_needed(3.0) > 9999
 
 
 def test_a_machine_that_gets_slower_favours_neither(monkeypatch):
@@ -127,8 +127,8 @@ def test_sure_but_of_no_use_is_no_difference():
     assert Comparison([each * 1.002 for each in ours_s], ours_s[::-1]).verdict == "as fast as"
 
 
-def told(native_s, ours_s, warmed_up=False):
-    return " ".join(warnings(Comparison(native_s, ours_s), warmed_up))
+def told(native_s, ours_s):
+    return " ".join(warnings(Comparison(native_s, ours_s)))
 
 
 def test_warnings_say_what_to_do():
@@ -137,14 +137,12 @@ def test_warnings_say_what_to_do():
     assert "--runs 8" in told([1.0], [1.0])
     noisy = told([10, 12, 9, 13, 10, 11], [11, 9, 13, 10, 12, 9])
     assert "noise" in noisy and int(re.search(r"--runs (\d+)", noisy)[1]) > 100
-    assert "The first run natively took 2.0 times" in (first := told([20.0, *quiet[1:]], quiet))
-    assert "--warmup 1" in first and "--warmup" not in told([20.0, *quiet[1:]], quiet, warmed_up=True)
-    assert "1 run of 6 with mutirao" in told(quiet, [*quiet[:3], 15.0, *quiet[4:]])
+    assert "not even --runs 1000" in told([1, 100], [100, 1])
 
 
 def test_at_80_columns_nothing_is_lost(monkeypatch, capsys):
     comparison = Comparison([10, 12, 9, 13, 10, 11], [11, 9, 13, 10, 12, 9])
-    words = (comparison, list(warnings(comparison, False)), "mutirao explain")
+    words = (comparison, list(warnings(comparison)), "mutirao explain")
     compare._print(*words)
     piped = capsys.readouterr().out.split()
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)

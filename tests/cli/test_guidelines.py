@@ -11,7 +11,7 @@ from mutirao.base.paths import ROOT
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.cli.cli import make_parser
 from mutirao.measure import guidelines, measure
-from mutirao.measure.guidelines import GUIDELINES, MARGIN, Term, check, lengths_of_each, report
+from mutirao.measure.guidelines import GUIDELINES, MARGIN, Call, calls_of, check, lengths_of_each, report
 from mutirao.measure.words import Place
 from mutirao.run.mpis import found_mpis
 from shared import quick_mpi
@@ -23,7 +23,7 @@ BLOCKS = [8, 1024]
 def times_of(ms):
     """In six rounds: a call's time by its collective, its length and the round."""
     lengths = lengths_of_each(COLLECTIVES, BLOCKS, RANKS)
-    return {(name, length): [ms(name, length, number) for number in range(6)]
+    return {Call(name, length): [ms(name, length, number) for number in range(6)]
             for name in lengths for length in lengths[name]}
 
 
@@ -39,16 +39,14 @@ def test_equal_times_keep_all_guidelines():
     assert len(checks) == 2 * len(GUIDELINES) + sum(len(each) - 1 for each in lengths.values())
 
 
-@pytest.mark.parametrize("row", GUIDELINES, ids=lambda row: " ".join(
-    each.collective for each in (row.first, *row.others)))
+@pytest.mark.parametrize("row", GUIDELINES, ids=" ".join)
 def test_each_guideline_is_checked(row):
     """Catches a row that is never looked at, and one that blames another length."""
-    slow = (row.first.collective, row.first.length_bytes(1024, RANKS))
+    slow, *others = calls_of(row, 1024, RANKS)
     checks = checked(lambda name, length, _round: 3.0 if (name, length) == slow else 1.0)
     violated = [each for each in checks if each.violated]
     assert {each.first for each in violated} == {slow}
-    others = tuple((term.collective, term.length_bytes(1024, RANKS)) for term in row.others)
-    assert others in [each.others for each in violated]
+    assert tuple(others) in [each.others for each in violated]
 
 
 PARTS = {"nothing": lambda length: 0, "message": lambda length: length,
@@ -63,15 +61,14 @@ def test_what_takes_its_place_gives_as_much():
     gets = {name: PARTS[got] for name, _given, got in rows}
     gives = {name: PARTS[given] for name, given, _got in rows}
     for row in GUIDELINES:
-        first, last, then = row.first, row.others[-1], row.others[0]
-        at = {term: term.length_bytes(8, RANKS) for term in (row.first, *row.others)}
-        wanted = gets[first.collective](at[first])
-        if len(row.others) == 1:
-            assert gets[last.collective](at[last]) >= wanted, row
-            assert gives[last.collective](at[last]) >= gives[first.collective](at[first]), row
+        (first, length), (then, its_length), *_ = calls = calls_of(row, 8, RANKS)
+        last, last_length = calls[-1]
+        if last == then:
+            assert gets[last](last_length) >= gets[first](length), row
+            assert gives[last](last_length) >= gives[first](length), row
         else:
-            assert gets[last.collective](at[last]) == wanted, row
-            assert gives[then.collective](at[then]) == gives[first.collective](at[first]), row
+            assert gets[last](last_length) == gets[first](length), row
+            assert gives[then](its_length) == gives[first](length), row
 
 
 def test_no_collective_is_slower_with_less():
@@ -104,9 +101,7 @@ def test_sums_of_other_units_are_not_compared():
     lengths = lengths_of_each(COLLECTIVES, [12], 2)
     assert lengths["reduce_scatter_block"] == [12] and "broadcast" in lengths
     assert lengths["allreduce"] == [12, 24]  # 24 takes the place of an allgather, which adds nothing
-    applied = [row for row in GUIDELINES if row.calls(12, 2)]
-    assert [row for row in applied if row.first == Term("reduce_scatter_block")
-            and Term("reduce", of_all=True) in row.others] == []
+    assert calls_of(("reduce_scatter_block", "reduce of all", "scatter"), 12, 2) == []
 
 
 def test_about_some_collectives_only():

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from mutirao.catalogue.schedule_picture import hops_of, picture, worth_drawing
+from mutirao.catalogue.schedule_picture import hops_of, picture
 from mutirao.cli.commands import doctor
 from mutirao.run.mpis import found_mpis
 
@@ -36,12 +36,11 @@ def test_settings(typed):
 def test_settings_say_what_they_are_and_where_that_was_said(typed, tmp_path):
     (tmp_path / "mutirao.toml").write_text("verbose = 1\nagent_interval_ms = 300\n")
     given = {"MUTIRAO_VERBOSE": "2", "MUTIRAO_TRIALS": "off"}
-    rows = parsed(typed("show", "settings", "--set", "agent_interval_ms=400", "--json", **given))
+    rows = parsed(typed("show", "settings", "--json", **given))
     now = {row["name"]: (row["value"], row["from"]) for row in rows}
     assert (now["agent_interval_ms"], now["verbose"], now["trials"], now["start"]) == (
-        ("400", "command line"), ("1", "mutirao.toml"), ("off", "environment"), ("beside", "default"))
+        ("300", "mutirao.toml"), ("1", "mutirao.toml"), ("off", "environment"), ("beside", "default"))
     assert "trials = off  [environment; default auto; on/off/auto]" in typed("show", "settings", **given).stdout
-    assert typed("show", "settings", "--set", "trails=off").returncode == 2
 
 
 def test_doctor(typed):
@@ -123,8 +122,8 @@ def test_steps(typed):
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def shown(messages, done_us, title="broadcast/flat", host_of=None, stuck=False):
-    return {"title": title, "ranks": len(done_us), "host_of": host_of or list(range(len(done_us))),
+def shown(messages, done_us, title="broadcast/flat", host_of=None, stuck=False, **more):
+    return {**more, "title": title, "ranks": len(done_us), "host_of": host_of or list(range(len(done_us))),
             "rank_complete_us": done_us, "predicted_us": None if stuck else max(done_us),
             "messages": [{"from": a, "to": b, "start_us": start, "arrive_us": end, "length_bytes": 8}
                          for a, b, start, end in messages]}
@@ -157,7 +156,7 @@ def test_an_arrow_for_each_message_at_its_time():
 
 def test_hops_are_counted_and_the_root_is_marked():
     binomial = [(0, 4, 0, 1), (0, 2, 0, 1), (4, 6, 1, 2), (0, 1, 1, 2), (6, 7, 2, 3)]
-    tree = drawn(binomial, [3.0] * 8)
+    tree = drawn(binomial, [3.0] * 8, root=0)
     assert [text for text in texts(tree) if text.endswith(("hop", "hops"))] == ["1 hop", "2 hops", "3 hops"]
     assert texts(tree).count("root") == 1
     exchange = [(0, 1, 0, 1), (1, 0, 0, 1)]
@@ -178,15 +177,6 @@ def test_ranks_stand_by_their_hosts():
 
 def test_a_title_is_only_text():
     assert "a < b & \"c\"" in texts(drawn(FLAT, [1.0] * 4, title="a < b & \"c\""))
-
-
-def test_only_what_stays_readable_is_drawn():
-    chain = [(rank, rank + 1, part, part + rank + 1) for part in range(1000) for rank in range(4)]
-    tree = drawn(sorted(chain, key=lambda each: each[3]), [1003.0] * 5)
-    assert len(lengths(tree)) == 8  # the first and the last of each pair
-    assert any("4000 messages" in text and "drawn: 8 messages" in text for text in texts(tree))
-    wide = shown([(0, rank, 0, rank) for rank in range(1, 3000)], [1.0] * 3000)["messages"]
-    assert 1000 <= len(worth_drawing(wide)) <= 2000
 
 
 def test_what_never_happens_is_said():

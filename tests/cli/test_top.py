@@ -18,7 +18,7 @@ import pytest
 from mutirao.agent.seen import View
 from mutirao.base.errors import Failure
 from mutirao.base.paths import ROOT
-from mutirao.cli.commands.top import Past, Shown, change_of, frame, ranked, sparkline
+from mutirao.cli.commands.top import change_of, frame, ranked, sparkline
 from shared import refused
 
 NEAR_US, FAR_US, WORSE_US = 500.0, 20_000.0, 180_000.0
@@ -49,9 +49,6 @@ def agent_dump(**changed):
               "resident_bytes": 9 << 20, "series_stopped": "", "links": links,
               "events": [{"time_s": STARTED_S + 80.0, "text": "host 5 is out of reach"},
                          {"time_s": STARTED_S + 197.0, "text": "link 1-3: 20.0 ms, now 180 ms"}],
-              "sensors": [{"name": "available_processor_share", "value": 0.97, "forecast": None},
-                          {"name": "free_memory_bytes", "value": 3.5 * (1 << 30),
-                           "forecast": None}],
               "counters": {"probes_sent": 812, "probes_late": 3, "udp_bytes_sent": 200_000,
                            "udp_bytes_received": 180_000, "tcp_bytes_sent": 50_000,
                            "tcp_bytes_received": 45_000, "frames_accepted": 1204,
@@ -63,26 +60,16 @@ def agent_dump(**changed):
             "status": {**status, **changed}}
 
 
-def seen(dump, past=None, columns=110, rows=60):
-    return "\n".join(text for text, _ in frame(dump, past or Past(), Shown(columns, rows)))
+def seen(dump, first=None, columns=110, rows=60):
+    return "\n".join(text for text, _ in frame(dump, first, columns, rows))
 
 
 def test_all_of_it_is_shown():
     text = seen(agent_dump())
     for part in ("mutirao-0-daemon", "host 0 of 6", "tree version 7", "9.0 MiB",
-                 "channels: 4 of 5 up", "1204 accepted, 7 rejected", "available processor 97%",
-                 "free memory 3.5 GiB", "sliding_mean", "31.5 us", "measured by host 1",
-                 "out of reach: 5", "link 1-3: 20.0 ms, now 180 ms", "2 min ago", "q quit"):
+                 "channels: 4 of 5 up", "1204 accepted, 7 rejected", "sliding_mean", "31.5 us", "measured by host 1",
+                 "out of reach: 5", "link 1-3: 20.0 ms, now 180 ms", "2 min ago"):
         assert part in text
-
-
-def test_the_link_that_changed_is_on_top():
-    now = agent_dump()
-    now["network"]["latency_us"][1][3] = now["network"]["latency_us"][3][1] = 1e6
-    past = Past()
-    past.add(View(agent_dump()))
-    lines = seen(now, past).splitlines()
-    assert lines[lines.index(next(line for line in lines if line.startswith("link"))) + 1].startswith("1-3")
 
 
 def test_hosts_by_their_names():
@@ -108,16 +95,12 @@ def test_fits_every_window(columns, rows):
     assert len(lines) <= max(rows, 7)  # what says whose frame it is stays
 
 
-def test_links_of_the_tree_come_first_then_what_changed():
+def test_what_changed_comes_first_then_the_tree_then_the_longest():
     """Catches links of hosts out of reach, which would fill the list."""
     before, now = View(agent_dump()), agent_dump()
     now["network"]["latency_us"][2][4] = FAR_US * 3
-    past, view = Past(first=before), View(now)
-    assert ranked(view, past, "tree") == [(0, 3), (3, 4), (0, 2), (0, 1), (2, 4), (1, 3), (1, 4),
-                                          (2, 3), (0, 4), (1, 2)]
-    assert ranked(view, past, "change")[0] == (2, 4)
-    assert ranked(view, past, "latency")[:2] == [(1, 3), (2, 4)]
-    assert {link[0] for link in ranked(view, past, "error")[:4]} == {0}
+    assert ranked(View(now), before) == [(2, 4), (0, 3), (3, 4), (0, 2), (0, 1), (1, 3), (1, 4), (2, 3), (0, 4), (1, 2)]
+    assert [line.split()[0] for line in seen(now, before).splitlines() if "%" in line and "-" in line.split()[0]] == ["2-4"]
 
 
 def test_changes_since_the_first_frame():
@@ -125,25 +108,14 @@ def test_changes_since_the_first_frame():
     now = agent_dump()
     now["network"]["latency_us"][1][3] = 1.5 * WORSE_US
     now["network"]["latency_us"][0][1] = None
-    past = Past()
-    past.add(first)
     assert change_of(View(now), View(agent_dump()), (1, 3)) == pytest.approx(50)
     assert change_of(View(now), View(agent_dump()), (0, 1)) == math.inf
     assert change_of(View(now), View(agent_dump()), (0, 2)) == 0
-    assert "+50%" in seen(now, past) and "changed" in seen(now, past)
-    past.add(View(agent_dump(started_s=STARTED_S + 1)))  # another agent by the same name
-    assert past.first.status["started_s"] == STARTED_S + 1
+    assert "+50%" in seen(now, first) and "changed" in seen(now, first)
 
 
-def test_rates_are_of_the_last_interval():
-    """Catches rates since the agent's start, which hide what happens now."""
-    past = Past()
-    past.add(View(agent_dump()))
-    counters = {**agent_dump()["status"]["counters"], "tcp_bytes_sent": 50_000 + 2_500}
-    now = agent_dump(time_s=STARTED_S + 202.0, processor_s=0.51, counters=counters)
-    assert "0.25% of a core" in seen(agent_dump()) and "10.0 kbit/s sent" in seen(agent_dump())
-    assert "0.50% of a core" in seen(now, past) and "10.0 kbit/s sent" in seen(now, past)
-    assert "0.0 received" in seen(now, past)
+def test_rates():
+    assert "0.25% of a core" in seen(agent_dump()) and "10.0 kbit/s sent, 9.0 received" in seen(agent_dump())
 
 
 def with_tree(tree, **changed):
@@ -196,7 +168,7 @@ def test_once(typed, dump_file):
 
 @pytest.mark.parametrize("words, said", [
     ([], "needs a terminal"), (["--once", "name"], "either an agent or --file"),
-    (["--interval", "0"], "0.1 to 3600"), (["--sort", "latencies"], "did you mean latency")])
+    (["--interval", "0"], "0.1 to 3600")])
 def test_wrong_words(typed, dump_file, words, said):
     refused(typed("top", "--file", dump_file, *words), said)
 
@@ -253,27 +225,16 @@ def window(surroundings, dump_file):
     opened.end()
 
 
-def test_keys_in_a_terminal(window):
-    window.wait_for("sort: change first")
-    window.type("s")
-    window.wait_for("sort: tree first")
-    window.type(" ")
-    window.wait_for("go on")
+def test_keys_and_sizes_in_a_terminal(window):
+    """Another size is drawn long before the next frame is due. Catches sizes that are asked for once."""
+    window.wait_for("q quit")
     window.type("\x1b[A")  # an arrow key is no command
-    window.wait_for("go on")
+    window.resize(40, 130)
+    window.wait_for("recent +forecaster")
     window.type("q")
     window.wait_for(re.escape("\x1b[?1049l"))
     assert window.process.wait(20) == 0
     assert termios.tcgetattr(window.slave) == window.before
-
-
-def test_another_size_is_drawn_at_once(window):
-    """Long before the next frame is due. Catches sizes that are asked for once."""
-    window.wait_for("q quit")
-    window.resize(40, 130)
-    window.wait_for("recent +forecaster")
-    window.type("q")
-    assert window.process.wait(20) == 0
 
 
 @pytest.mark.parametrize("signal_number, code", [(signal.SIGINT, 0), (signal.SIGTERM, 143)])

@@ -6,11 +6,11 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
-from mutirao.lab import udp_probe
+from mutirao.lab import probe
 
 MOST_MEDIANS = 10
 HARDLY_LATE_MS = 20
-PROBE = [sys.executable, udp_probe.__file__]
+PROBE = [sys.executable, probe.__file__]
 
 
 @contextmanager
@@ -38,9 +38,7 @@ def address_of(lab, host):
 
 def round_trip_ms(lab, a, b, repetitions=5):
     """The median; None if nothing came back."""
-    with running(lab, b, [*PROBE, "answer"]):
-        answer = output_of(lab, a, [*PROBE, "measure", str(repetitions), address_of(lab, b)])
-    value = json.loads(answer)[0]
+    value = json.loads(output_of(lab, a, [*PROBE, "measure", str(repetitions), address_of(lab, b)]))[0]
     return None if value is None else value / 1000
 
 

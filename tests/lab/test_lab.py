@@ -73,7 +73,7 @@ def test_counters(lab):
     assert after.packets[0][2] - before.packets[0][2] == 5
     assert after.packets[2][0] - before.packets[2][0] == 5
     assert after.total_packets - before.total_packets == 10
-    assert after.bytes[0][2] - before.bytes[0][2] == 5 * (1 + 8 + 20 + 14)
+    assert after.bytes[0][2] - before.bytes[0][2] == 5 * (8 + 20 + 14)
     assert after.overruns == before.overruns
 
 

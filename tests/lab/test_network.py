@@ -21,20 +21,20 @@ GOOD = [
 
 # The place must be exact: text, what follows the file's name, words of the message.
 BAD = [
-    pytest.param("0,1\n1\n", ", line 2, column 2", "missing", id="short row"),
+    pytest.param("0,1\n1\n", ", line 2, column 2", "square", id="short row"),
     pytest.param("0,1,2\n1,0\n", ", line 1, column 3", "square", id="long row"),
     pytest.param("0,1,2\n1,0,3\n", ", line 1, column 3", "square", id="more columns than rows"),
     pytest.param("0,1\n1,0\n2,2\n", ", line 1, column 3", "square", id="more rows than columns"),
-    pytest.param("0,-1\n1,0\n", ", line 1, column 2", "negative", id="negative"),
-    pytest.param("0,1\n,0\n", ", line 2, column 1", "missing", id="empty first"),
-    pytest.param("# c\n0,\n1,0\n", ", line 2, column 2", "missing", id="empty last"),
-    pytest.param("0,1\n1ms,0\n", ", line 2, column 1", "not a number", id="unit in first"),
-    pytest.param("0,fast\n1,0\n", ", line 1, column 2", "not a number", id="word"),
-    pytest.param("0,nan\n1,0\n", ", line 1, column 2", "not a number", id="nan"),
-    pytest.param("0,inf\n1,0\n", ", line 1, column 2", "not a number", id="infinite"),
-    pytest.param("s,x,y\nx,0,1\ny,-2,0\n", ", line 3, column 2", "negative", id="with names"),
-    pytest.param("s,x,y\ny,0,1\nx,2,0\n", ", line 2, column 1", "named", id="names in another order"),
-    pytest.param("s,x,y,z\nx,0,1,2\n,1,0,2\nz,2,2,0\n", ", line 3, column 1", "named ''", id="a name missing"),
+    pytest.param("0,-1\n1,0\n", ", line 1, column 2", "-1.*from 0", id="negative"),
+    pytest.param("0,1\n,0\n", ", line 2, column 1", "''", id="empty first"),
+    pytest.param("# c\n0,\n1,0\n", ", line 2, column 2", "''", id="empty last"),
+    pytest.param("0,1\n1ms,0\n", ", line 2, column 1", "no round trip", id="unit in first"),
+    pytest.param("0,fast\n1,0\n", ", line 1, column 2", "no round trip", id="word"),
+    pytest.param("0,nan\n1,0\n", ", line 1, column 2", "no round trip", id="nan"),
+    pytest.param("0,inf\n1,0\n", ", line 1, column 2", "no round trip", id="infinite"),
+    pytest.param("s,x,y\nx,0,1\ny,-2,0\n", ", line 3, column 2", "-2", id="with names"),
+    pytest.param("s,x,y\ny,0,1\nx,2,0\n", "", "y, x.*x, y", id="names in another order"),
+    pytest.param("s,x,y,z\nx,0,1,2\n,1,0,2\nz,2,2,0\n", "", "x, , z", id="a name missing"),
     pytest.param("", "", "no matrix", id="nothing"), pytest.param("# nothing\n", "", "no matrix", id="a comment alone"),
     pytest.param("s,x,y,z\n0,1\n1,0\n", "", "square", id="more names than rows"),
     pytest.param("x,x\n0,1\n1,0\n", "", "named 'x'", id="a name twice"),
@@ -94,7 +94,7 @@ def test_bound_is_the_shortest_path_to_the_farthest_host(seed):
 
 def test_presets():
     assert preset_names() == ["four-sites", "nine-hosts", "six-sites", "slow-uplinks", "ten-regions",
-                              "thin-pipe", "two-clusters", "two-hosts", "two-hosts-100mbit",
+                              "thin-pipe", "two-hosts", "two-hosts-100mbit",
                               "two-hosts-1gbit", "two-sites"]
     for name in preset_names():
         network = load_preset(name)

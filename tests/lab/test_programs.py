@@ -82,7 +82,7 @@ def test_from_host_to_host(lab):
 
 
 def test_unknown_host(lab):
-    with pytest.raises(UsageError, match="hosts: h00 to h05 and control"):
+    with pytest.raises(UsageError, match="unknown host .*known: h00, .*control"):
         lab.exec("h9", ["true"])
     failed = subprocess.run([lab.agent, "h9", "true"], capture_output=True, text=True,
                             env={**os.environ, **lab.environment()}, check=False)

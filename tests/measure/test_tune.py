@@ -25,7 +25,7 @@ def planned(tmp_path):
     """Without an MPI library, as if it had been surveyed."""
     def plan(**changes):
         made = Tuning(**{"mpi": mpi_named("openmpi-5", tmp_path), "settings": {}, "cells": [SHORT, LONG],
-                         "buffers": ["warm"], "starts": 2, "factor": 2.0, "path": tmp_path / "profile.db",
+                         "buffers": ["warm"], "starts": 2, "path": tmp_path / "profile.db",
                          "since_s": 0.0, "library": "Open MPI v5", "ranks": 2, "hosts": 2, "network": NETWORK,
                          "predicted_ms": PREDICTED, "job_s": 1.0, **changes})
         made.plan()
@@ -77,7 +77,7 @@ def test_candidates_are_those_predicted_within_the_factor_and_native(planned):
         Job("allreduce", "native", (SHORT, LONG), "warm"),
         Job("allreduce", "recursive_doubling", (SHORT,), "warm"),
         Job("allreduce", "rabenseifner", (SHORT,), "warm"), Job("allreduce", "ring", (LONG,), "warm")]
-    assert len(planned(factor=4.0, buffers=["warm", "cold"]).jobs) == 8
+    assert len(planned(buffers=["warm", "cold"]).jobs) == 8
 
 
 @pytest.mark.parametrize("ranks", [4, 5])
@@ -156,7 +156,7 @@ def test_in_a_lab(lab_possible, tmp_path):
     cell = Cell("broadcast", 24, 0)
     network = HostNetwork.from_sites(["A", "B", "C", "D"], [[0 if a == b else 60 for b in range(4)]
                                                            for a in range(4)])
-    tuned = Tuning(mpi, {}, [cell], ["warm"], 1, 1.3, tmp_path / "profile.db", 0.0)
+    tuned = Tuning(mpi, {}, [cell], ["warm"], 1, tmp_path / "profile.db", 0.0)
     with campaign_in(Place([mpi], 4, network, "plain"), "tune", 4) as campaign:
         tuned.survey(campaign)
         predicted_ms = tuned.predicted_ms[cell]

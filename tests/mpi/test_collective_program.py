@@ -42,21 +42,15 @@ def test_a_line_for_each_length_and_root(run, collective):
 
 @pytest.mark.parametrize("collective, root", [("reduce", 1), ("allreduce", 0)])
 def test_calls_that_go_before_are_counted(run, collective, root):
-    """A library numbers them as the program does."""
-    first, second = told(run, "collective", collective, "--bytes", "8,16", "--roots", root, "--repeat", 3,
-                         "--settle-calls", 50, "--consecutive", 2, ranks=2)
-    settled = sum(calls for calls, _ms in first["settling"])
-    assert settled >= 50 and first["settling"][0][0] == 1
-    assert all(ms > 0 for _calls, ms in first["settling"])
-    assert first["first_call"] == 0
-    assert second["first_call"] == 1 + settled + 3 * 2
+    [line] = told(run, "collective", collective, "--bytes", "8", "--roots", root, "--repeat", 3,
+                  "--settle-calls", 50, "--consecutive", 2, ranks=2)
+    assert sum(calls for calls, _ms in line["settling"]) >= 50 and line["settling"][0][0] == 1
+    assert all(ms > 0 for _calls, ms in line["settling"])
 
 
-@pytest.mark.parametrize("changes", [0, 1])
-def test_late_ranks_are_part_of_what_is_measured(run, changes):
+def test_late_ranks_are_part_of_what_is_measured(run):
     """Three calls, to each of which one rank comes 20 ms late."""
-    [line] = told(run, "collective", "barrier", "--consecutive", 3, "--late-us", 20_000, "--late-changes", changes,
-                  "--repeat", 1, ranks=2)
+    [line] = told(run, "collective", "barrier", "--consecutive", 3, "--late-us", 20_000, "--repeat", 1, ranks=2)
     # The first may be late before the last one has begun.
     assert line["completion_ms"][0] >= 40
 

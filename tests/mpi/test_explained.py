@@ -37,9 +37,9 @@ def test_the_line_at_the_end_says_what_the_report_says(run, settings, ending):
         **settings, "start": "wait", "summary": "on", "profile": "off"}))
     [line] = finished.errors.splitlines()
     total = total_of(finished.report)
-    if total.own_calls:
-        assert line.startswith(f"mutirao: {total.line}; its start took")
-    assert bool(total.own_calls) == ("natively" not in line) and (ending or "") in line
+    if total["own_calls"]:
+        assert line.startswith(f"mutirao: {total['line']}; its start took")
+    assert bool(total["own_calls"]) == ("natively" not in line) and (ending or "") in line
     start = finished.report["start"]
     assert f"; its start took {duration(start_us(start))}" in line
 

@@ -5,7 +5,7 @@ import json
 import math
 import os
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ Dump = Mapping[str, Any]
 
 # Before its first second is over an agent has told nothing of itself.
 _NOTHING_YET = {"time_s": 0.0, "started_s": 0.0, "processor_s": 0.0, "resident_bytes": 0,
-                "series_stopped": "", "links": (), "events": (), "sensors": (), "counters": {}}
+                "series_stopped": "", "links": (), "events": (), "counters": {}}
 _SECONDS_TO_ANSWER = 10
 
 
@@ -65,19 +65,14 @@ def find_agent(name: str | None) -> Callable[[], Dump]:
         return lambda: _dump(name or names[0])
     if name is None and names:
         raise UsageError(f"several agents, name one: {', '.join(names)}")
-    for lab, host in _lab_hosts():
-        for found in _agents(lab, host):
-            if name in (None, found):
-                return lambda: _dump(found, lab, host)
+    for lab in map(Lab.attach, lab_names()):
+        for host in lab.hosts:
+            for found in _agents(lab, host.name):
+                if name in (None, found):
+                    return lambda: _dump(found, lab, host.name)
     if name is None:
         raise Failure("no agent runs on this host, nor in a lab: start a program with mutirao, or mutirao agent start")
     return lambda: _dump(name)  # which says why it cannot be asked
-
-
-def _lab_hosts() -> Iterator[tuple[Lab, str]]:
-    for name in lab_names():
-        lab = Lab.attach(name)
-        yield from ((lab, host.name) for host in lab.hosts)
 
 
 def _ask(lab: Lab | None, host: str, *words: str) -> Any:

@@ -1,5 +1,5 @@
 """The tables that commands print: words to the left, numbers to the right, and nothing ever cut. On a terminal that is
-too narrow the last column is wrapped, or columns come in groups, or each row is a paragraph.
+too narrow the last column is wrapped, or each row is a paragraph.
 
 On a terminal heads are faint, the title is bold and single rows stand out; elsewhere it is plain text.
 """
@@ -43,28 +43,15 @@ def text_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str
     """`styles` by the number of the row."""
     cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf
-    parts = ["\n".join(starmap(styled, table_lines(names, part, styles, width)))
-             for names, part in fitted(columns, cells, width)]
-    body = "\n\n".join(parts) if parts else "\n".join(_paragraphs(columns, cells, width))
-    return "\n".join([*(styled(line, BOLD) for line in title.splitlines()), body])
+    body = starmap(styled, table_lines(columns, cells, styles, width)) if fits(columns, cells, width) else \
+        _paragraphs(columns, cells, width)
+    return "\n".join([*(styled(line, BOLD) for line in title.splitlines()), *body])
 
 
-def fitted(columns: Sequence[str], cells: Cells, width: float) -> list[tuple[Sequence[str], Cells]]:
-    """The table as tables that are not too wide: by itself, its last column wrapped if that holds sentences,
-    or columns in groups that each begin with the first one. None: sentences for which no place is left."""
+def fits(columns: Sequence[str], cells: Cells, width: float) -> bool:
+    """Perhaps with its last column wrapped."""
     widths = [_GAP + max(map(len, column)) for column in zip(columns, *cells, strict=True)]
-    last = min(widths[-1], _LEAST_PROSE + _GAP)
-    if sum(widths[:-1]) + last <= width + _GAP:
-        return [(columns, cells)]
-    if last < widths[-1]:
-        return []
-    groups: list[list[int]] = [[]]
-    for number in range(1, len(columns)):
-        if groups[-1] and widths[0] + sum(widths[each] for each in [*groups[-1], number]) > width + _GAP:
-            groups.append([])
-        groups[-1].append(number)
-    return [([columns[each] for each in [0, *group]], [[row[each] for each in [0, *group]] for row in cells])
-            for group in groups]
+    return sum(widths[:-1]) + min(widths[-1], _LEAST_PROSE + _GAP) <= width + _GAP
 
 
 def table_lines(columns: Sequence[str], cells: Cells, styles: Mapping[int, str],

@@ -47,17 +47,6 @@ def size(count_bytes: int) -> str:
     return f"{count_bytes} B"
 
 
-def memory(count_bytes: float) -> str:
-    """Of what is hardly ever round: 9.1 MiB, 3.5 GiB."""
-    return f"{count_bytes / (1 << 30):.1f} GiB" if count_bytes >= 1 << 30 else f"{count_bytes / (1 << 20):.1f} MiB"
-
-
-def rate(bytes_per_us: float) -> str:
-    """As networks and memories are rated: 1.25 MB/s, 9.1 GB/s."""
-    return (f"{bytes_per_us / 1000:.3g} GB/s" if bytes_per_us >= 1000
-            else f"{bytes_per_us:.3g} MB/s")
-
-
 def ms(value_ms: float | None) -> str:
     """A cell of a table in ms: microseconds where they matter."""
     return "" if value_ms is None else f"{value_ms:.3f}" if value_ms < 10 else f"{value_ms:.1f}"

@@ -1,27 +1,24 @@
 """A schedule as a picture: time runs to the right, a row per rank, an arrow per message, timed by the predictor and
 coloured by how many hops the message is from the rank where it began. The SVG is whole: it can be opened, mailed or
-pasted into a page."""
+pasted into a page, and goes with light and with dark ones."""
 
 import math
 import zlib
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 
 from mutirao.base.units import counted, size
 from mutirao.pages.svg import shape, text
 
 _WIDTH, _TOP, _LEGEND, _BOTTOM, _RIGHT = 1120, 108, 70, 48, 96  # px, as all that follows
-_LEAST_LABEL, _LEAST_ROW_LINE = 12, 6
-_MOST_ARROWHEADS, _MOST_MESSAGES = 300, 2000
+_LEAST_ROW, _MOST_ROW, _ROWS = 14, 44, 700  # all rows together, within these heights of each
 
-# Colours that stay apart for most colour-blind people (after Okabe and Ito), for light and for dark pages; the last is
-# for all further hops.
-_HOPS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a4fbf", "#555555"]
-_HOPS_ON_DARK = ["#4aa8e0", "#ef8a4a", "#2fc79b", "#e0a0c4", "#f0b93a", "#8fd0f5", "#a98be0", "#9aa4ad"]
-_LIGHT = {"page": "#ffffff", "ink": "#1c2733", "quiet": "#52606d", "line": "#e3e8ed", "busy": "#b8c4d0",
-          "root": "#ffedc9", "band": "#f1f4f7", "wrong": "#b3261e"}
-_DARK = {"page": "#14191f", "ink": "#e4e9ee", "quiet": "#9aa8b5", "line": "#2b343d", "busy": "#55636f", "root": "#4a3c17",
-         "band": "#1c242c", "wrong": "#ff8a80"}
+# Colours that stay apart for most colour-blind people (after Okabe and Ito); the last is for all further hops.
+_HOPS = ["#2b8fd6", "#e0702a", "#12a876", "#d082b0", "#d99a1a", "#56b4e9", "#8f67d8", "#808a93"]
+_STYLES = {"": "color-scheme:light dark;background:Canvas;fill:CanvasText", "quiet": "opacity:.65",
+           "wrong": "fill:#e0402f", "root": "fill:#e69f00;opacity:.25",
+           "line": "stroke:CanvasText;opacity:.15",
+           **{f"hop{number}": f"stroke:{colour}" for number, colour in enumerate(_HOPS)},
+           **{f"head{number}": f"fill:{colour}" for number, colour in enumerate(_HOPS)}}
 
 
 def picture(shown: dict) -> str:
@@ -42,31 +39,10 @@ def hops_of(messages: Sequence[dict], ranks: int) -> list[int]:
     return hops
 
 
-def worth_drawing(messages: Sequence[dict]) -> list[int]:
-    """All, or the first and the last between every two ranks, or an even choice of those."""
-    if len(messages) <= _MOST_MESSAGES:
-        return list(range(len(messages)))
-    ends: dict[tuple[int, int], tuple[int, int]] = {}
-    for i, each in enumerate(messages):
-        pair = each["from"], each["to"]
-        ends[pair] = ends.get(pair, (i, i))[0], i
-    chosen = sorted({i for pair in ends.values() for i in pair})
-    return chosen[::math.ceil(len(chosen) / _MOST_MESSAGES)]
-
-
 def _tick_step(span: float) -> float:
     """1, 2 or 5 times a power of ten, so that about eight of them make `span`."""
     power = 10 ** math.floor(math.log10(span / 8))
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= span / 8)
-
-
-def _style(name: str, colours: dict[str, str], hops: Sequence[str]) -> str:
-    rules = [f".{name}{{fill:{colours['ink']}}}"]
-    rules += [f".{name} .{each}{{fill:{colours[each]}}}" for each in ("page", "quiet", "wrong", "band", "root")]
-    rules += [f".{name} .line{{stroke:{colours['line']}}}",
-              f".{name} .busy{{stroke:{colours['busy']};stroke-linecap:round}}"]
-    rules += [f".{name} .hop{i}{{stroke:{colour}}}.{name} .head{i}{{fill:{colour}}}" for i, colour in enumerate(hops)]
-    return "".join(rules)
 
 
 class _Picture:
@@ -80,14 +56,11 @@ class _Picture:
         in_rows = sorted(range(self._ranks), key=lambda rank: self._host_of[rank])
         self._row_of = {rank: row for row, rank in enumerate(in_rows)}
         self._hops = hops_of(self._messages, self._ranks)
-        self._drawn = worth_drawing(self._messages)
-        self._row = min(min(max(700 / self._ranks, 14), 44), 2000 / self._ranks)
+        self._row = min(max(_ROWS / self._ranks, _LEAST_ROW), _MOST_ROW)
         self._left = 28 + 7 * max(len(self._label(rank)) for rank in range(self._ranks))
         self._span_us = max((us for us in self._done_us if us is not None), default=0) or 1000
         self._decimals = min(max(3 - math.floor(math.log10(self._span_us / 1000)), 0), 6)
-        # That sends and never receives, if there is exactly one.
-        roots = {each["from"] for each in self._messages} - {each["to"] for each in self._messages}
-        self._root = roots.pop() if len(roots) == 1 else None
+        self._root = shown.get("root")
         self._name = f"schedule-{zlib.crc32(shown['title'].encode()):08x}"  # several pictures may live on one page
 
     def lines(self) -> Iterator[str]:
@@ -95,16 +68,14 @@ class _Picture:
         yield (f'<svg xmlns="http://www.w3.org/2000/svg" class="{self._name}" width="{_WIDTH}" height="{height:.1f}"'
                f' viewBox="0 0 {_WIDTH} {height:.1f}" font-family="system-ui, \'Segoe UI\', \'DejaVu Sans\', sans-serif"'
                ' font-size="12">')
-        yield (f"<style>{_style(self._name, _LIGHT, _HOPS)}@media (prefers-color-scheme: dark)"
-               f"{{{_style(self._name, _DARK, _HOPS_ON_DARK)}}}</style><defs>")
+        rules = "".join(f".{self._name} .{style}".removesuffix(" .") + f"{{{told}}}" for style, told in _STYLES.items())
+        yield f"<style>{rules}</style><defs>"
         for i in range(len(_HOPS)):
             yield (f'<marker id="{self._name}-{i}" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8"'
                    f' markerUnits="userSpaceOnUse" orient="auto"><path class="head{i}" d="M0 1 8 4 0 7z"/></marker>')
-        yield '</defs><rect class="page" width="100%" height="100%"/>'
+        yield "</defs>"
         yield from self._heading()
         yield from self._legend()
-        if self._by_host:
-            yield from self._bands()
         yield from self._axis()
         for rank in range(self._ranks):
             yield from self._rank(rank)
@@ -132,8 +103,6 @@ class _Picture:
         facts = f"{counted(self._ranks, 'rank')}, {counted(len(self._messages), 'message')}, " + (
             "stuck: some steps never run" if self._stuck
             else f"complete after {self._ms(self._shown['predicted_us'])} ms (predicted)")
-        if len(self._drawn) < len(self._messages):
-            facts += f"; drawn: {counted(len(self._drawn), 'message')}, of those first and last between two ranks"
         yield text("wrong" if self._stuck else "quiet", 16, 48, facts)
 
     def _legend(self) -> Iterator[str]:
@@ -144,22 +113,9 @@ class _Picture:
             yield self._arrow(hops, at, _LEGEND, at + 22, _LEGEND, width=2)
             yield text("", at + 28, _LEGEND + 4, name)
             at += 42 + 7 * len(name)
-        if most:
-            yield _line("busy", at, _LEGEND, at + 22, _LEGEND, stroke_width=4)
-            yield text("", at + 28, _LEGEND + 4, "first to last step")
-            at += 168
         if self._root is not None:
             yield shape("rect", "root", x=at, y=_LEGEND - 6, width=22, height=12)
             yield text("", at + 28, _LEGEND + 4, "root")
-
-    def _bands(self) -> Iterator[str]:
-        """Behind the ranks of every other host."""
-        for host in sorted(set(self._host_of))[1::2]:
-            yield self._band(self._host_of.index(host), self._host_of.count(host), "band")
-
-    def _band(self, first: int, rows: int, kind: str) -> str:
-        top = self._y(first) - self._row / 2
-        return shape("rect", kind, x=8, y=top, width=_WIDTH - 16, height=self._row * rows, rx=4)
 
     def _axis(self) -> Iterator[str]:
         step = _tick_step(self._span_us / 1000)
@@ -176,43 +132,24 @@ class _Picture:
     def _rank(self, rank: int) -> Iterator[str]:
         done_us, y = self._done_us[rank], self._y(rank)
         if rank == self._root:
-            yield self._band(rank, 1, "root")
-        if self._row >= _LEAST_ROW_LINE:
-            yield _line("line", self._x(0), y, self._x(self._span_us), y)
-        end_us = self._span_us if done_us is None else done_us
-        first_us = self._first_us.get(rank, self._span_us)
-        if first_us < end_us:
-            yield _line("busy", self._x(first_us), y, self._x(end_us), y, stroke_width=min(4, self._row / 4))
-        if self._row_of[rank] % max(1, math.ceil(_LEAST_LABEL / self._row)) == 0 or rank == self._root:
-            font = min(max(self._row - 2, 10), 12)
-            yield text("", self._left - 12, y + font * 0.36, self._label(rank), text_anchor="end", font_size=font,
-                       font_weight=700 if rank == self._root else 400)
-            yield text("wrong" if done_us is None else "quiet", _WIDTH - 12, y + font * 0.36,
-                       "never" if done_us is None else self._ms(done_us), text_anchor="end", font_size=font)
-
-    @cached_property
-    def _first_us(self) -> dict[int, float]:
-        """When a rank first sends or has received something."""
-        first: dict[int, float] = {}
-        for each in self._messages:
-            for rank, us in ((each["from"], each["start_us"]), (each["to"], each["arrive_us"])):
-                first[rank] = min(us, first.get(rank, us))
-        return first
+            yield shape("rect", "root", x=8, y=y - self._row / 2, width=_WIDTH - 16, height=self._row, rx=4)
+        yield _line("line", self._x(0), y, self._x(self._span_us), y)
+        yield text("", self._left - 12, y + 4, self._label(rank), text_anchor="end",
+                   font_weight=700 if rank == self._root else 400)
+        yield text("wrong" if done_us is None else "quiet", _WIDTH - 12, y + 4,
+                   "never" if done_us is None else self._ms(done_us), text_anchor="end")
 
     def _arrows(self) -> Iterator[str]:
         """Far hops first, so that the beginning of it all lies on top."""
-        many = len(self._drawn) > _MOST_ARROWHEADS
-        for i in sorted(self._drawn, key=lambda i: -self._hops[i]):
-            each, hops = self._messages[i], self._hops[i]
+        for each, hops in sorted(zip(self._messages, self._hops, strict=True), key=lambda drawn: -drawn[1]):
             what = (f"{each['from']} to {each['to']}: {size(each['length_bytes'])}, {self._ms(each['start_us'])} to"
                     f" {self._ms(each['arrive_us'])} ms")
             ends = self._x(each["start_us"]), self._y(each["from"]), self._x(each["arrive_us"]), self._y(each["to"])
-            yield f"<g><title>{what}</title>{self._arrow(hops, *ends, width=0.9 if many else 1.6, headless=many)}</g>"
+            yield f"<g><title>{what}</title>{self._arrow(hops, *ends, width=1.6)}</g>"
 
-    def _arrow(self, hops: int, *ends: float, width: float, headless: bool = False) -> str:
+    def _arrow(self, hops: int, *ends: float, width: float) -> str:
         kind = min(hops, len(_HOPS)) - 1
-        head = {"stroke_opacity": 0.7} if headless else {"marker_end": f"url(#{self._name}-{kind})"}
-        return _line(f"hop{kind}", *ends, stroke_width=width, **head)
+        return _line(f"hop{kind}", *ends, stroke_width=width, marker_end=f"url(#{self._name}-{kind})")
 
 
 def _line(style: str, x1: float, y1: float, x2: float, y2: float, **more: float | str) -> str:

@@ -13,7 +13,6 @@ from typing import NoReturn
 
 from mutirao import __version__
 from mutirao.base.errors import Failure, UsageError, did_you_mean, unknown
-from mutirao.base.output import note
 from mutirao.cli import studies
 
 # Modules of mutirao.cli.commands, or of studies, in the order and under the headings of the help.
@@ -25,9 +24,6 @@ GROUPS = {
     "for developers": ("new-algorithm", *studies.COMMANDS),
 }
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
-# What the last release's other commands are called now: their names work until the next release.
-OLD_NAMES = {"report": "explain --page", "algorithms": "show", "settings": "show settings", "build": "doctor --build",
-             "guidelines": "bench --guidelines"}
 
 
 class Parser(argparse.ArgumentParser):
@@ -60,8 +56,6 @@ class Parser(argparse.ArgumentParser):
             raise UsageError(self._said_of_unknown(found[1]))
         if found := re.fullmatch(r"the following arguments are required: (.*)", message):
             message = self._said_of_missing(found[1])
-        for pattern, words in _ARGPARSE_SAYS:
-            message = re.sub(pattern, words, message)
         command = self.prog.partition(" ")[2]
         raise UsageError(f"{command}: {message}" if command else message)
 
@@ -72,27 +66,12 @@ class Parser(argparse.ArgumentParser):
                 + (f" (known: {', '.join(known)})" if known else ""))
 
     def _said_of_unknown(self, argument: str) -> str:
-        """What is near among the command's own; else which command knows it."""
-        whole = own = Command((), self)
+        """With what is near among the command's own."""
+        own = Command((), self)
         for word in self._given:
             own = next((child for child in own.children if child.words[-1] == word), own)
-        option = argument.partition("=")[0]
-        elsewhere = [" ".join(each.words) for each in whole.all_below() if option in each.parser._option_string_actions]
-        has = "has" if len(elsewhere) == 1 else "have"
-        owners = (f": {' '.join(own.words)} has none, {' and '.join(elsewhere[:2])} {has}"
-                  if elsewhere and own.words else "")
-        return f"unknown argument '{argument}'{owners}" + did_you_mean(option, set(own.parser._option_string_actions))
-
-
-# In our words instead of argparse's.
-_ARGPARSE_SAYS = (
-    (r"argument (.+): invalid int value: (.*)", r"\1 takes a whole number, not \2"),
-    (r"argument (.+): invalid float value: (.*)", r"\1 takes a number, not \2"),
-    (r"argument (.+): expected (?:one|at least one) argument", r"\1 is given without its value"),
-    (r"argument (.+): ignored explicit argument (.*)", r"\1 takes no value, not \2"),
-    (r"argument (.+): not allowed with argument (.+)", r"\1 and \2 exclude each other"),
-    (r"^argument (.+?): ", r"\1: "),
-)
+        return (f"unknown argument '{argument}'"
+                + did_you_mean(argument.partition("=")[0], set(own.parser._option_string_actions)))
 
 
 @dataclass(frozen=True)
@@ -137,16 +116,6 @@ def make_parser(names: Iterable[str] = COMMANDS) -> Parser:
     return parser
 
 
-def _parsed(words: Sequence[str]) -> argparse.Namespace:
-    """Loads the command that is asked for alone, unless something is wrong: then what the others know helps."""
-    if words[0] in COMMANDS:
-        try:
-            return make_parser(words[:1]).parse_args(words)
-        except UsageError:
-            pass
-    return make_parser().parse_args(words)
-
-
 def add_commands(parser: Parser, names: Iterable[str]) -> None:
     common = Parser(add_help=False)
     common.add_argument("--json", action="store_true", help="print JSON")
@@ -161,17 +130,8 @@ def add_commands(parser: Parser, names: Iterable[str]) -> None:
 def _as_options(words: list[str]) -> list[str]:
     """Also `mutirao`, `mutirao version` and `mutirao help COMMAND`, as other tools have them."""
     if words[:1] in ([], ["help"]):
-        return [*_with_new_name(words[1:]), "--help"]
-    return ["--version"] if words == ["version"] else _with_new_name(words)
-
-
-def _with_new_name(words: list[str]) -> list[str]:
-    if not words or words[0] not in OLD_NAMES:
-        return words
-    now = OLD_NAMES[words[0]]
-    note(f"mutirao {words[0]} is now mutirao {now}; the old name goes with the next release")
-    rest = [re.sub("^--mpicc(?==|$)", "--build", word) for word in words[1:]] if words[0] == "build" else words[1:]
-    return [*now.split(), *rest]
+        return [*words[1:], "--help"]
+    return ["--version"] if words == ["version"] else words
 
 
 def _end_on(signal_number: int, _frame) -> NoReturn:
@@ -180,7 +140,9 @@ def _end_on(signal_number: int, _frame) -> NoReturn:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     def command() -> int:
-        parsed = _parsed(_as_options(list(sys.argv[1:] if arguments is None else arguments)))
+        words = _as_options(list(sys.argv[1:] if arguments is None else arguments))
+        # The modules of other commands need not be loaded.
+        parsed = make_parser(words[:1] if words[0] in COMMANDS else COMMANDS).parse_args(words)
         return parsed.run(parsed)
 
     return exit_code_of(command)

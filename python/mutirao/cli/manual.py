@@ -33,8 +33,6 @@ def manual_page(command: Command) -> str:
     for each in command.children:
         lines += [f".SS {headings[each.words[-1]]}"] if each.words[-1] in headings else []
         lines += [".TP", f".BR {_escaped('-'.join(each.words))} (1)", _escaped(each.summary)]
-    if len(command.words) > 1:
-        lines += [".SH SEE ALSO", ".BR mutirao (1)"]
     return "\n".join(lines) + "\n"
 
 

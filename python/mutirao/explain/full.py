@@ -1,17 +1,13 @@
 """All that is known of a run as text: its program, its end and what mutirao's start cost it; then, communicator by
 communicator, the network, each ruling, each candidate."""
 
-import math
 from collections.abc import Iterator, Sequence
 
-from mutirao.base.units import counted, duration, rate
+from mutirao.base.units import counted, duration
 from mutirao.catalogue.predicted import NATIVE
 from mutirao.explain.choices import choices_of, class_title, measured, predicted_us
 from mutirao.explain.saved import AS_FAST, START_PARTS, account_of, own_calls, start_us, total_of
-from mutirao.explain.trees import host_name, regions_of, trees_shown
-
-_MOST_CHANGES = 30
-_MOST_HOSTS = 8
+from mutirao.explain.trees import host_name, trees_shown
 
 
 def forgotten(report: dict) -> Iterator[str]:
@@ -21,16 +17,11 @@ def forgotten(report: dict) -> Iterator[str]:
 
 def head(report: dict, with_verdict: bool = False) -> Iterator[str]:
     """What ran, what came of it if asked, and what its start cost."""
-    if native := report.get("native_since"):
-        yield f"The last run was native, without mutirao: {_run(native)}"
-        if report.get("no_report"):
-            return
-        yield "The last one with mutirao:"
     if report.get("no_report"):
         yield _run(report)
         yield "It ended before MPI_Finalize, so mutirao could write no report of it."
         return
-    if with_verdict and (line := total_of(report).line):
+    if with_verdict and (line := total_of(report)["line"]):
         yield f"mutirao: {line}"
     yield f"mutirao {report.get('mutirao', '?')} over {_first_line(report.get('mpi', '?'))}"
     if report.get("program"):
@@ -104,25 +95,10 @@ def about(communicator: dict) -> Iterator[str]:
     """Who took its calls, how it followed its network, and what was known of that."""
     calls = "" if communicator.get("state") == "native" else f"; {counted(communicator.get('calls', 0), 'call')}"
     yield f"  {who_took_calls(communicator)}{calls}"
-    yield from _hosts(communicator.get("host_names") or [], communicator.get("hosts", 0))
     if communicator.get("profile"):
         yield f"  profile: {communicator['profile']}"
-    if regions := regions_of(communicator):
-        yield f"  regions of sites near each other: {regions}"
     yield from _first_ruling(communicator)
     yield from _followed(communicator)
-    if communicator.get("tree") and communicator.get("costs"):
-        yield from _costs(communicator["costs"])
-
-
-def _hosts(names: Sequence[str], hosts: int) -> Iterator[str]:
-    """By the numbers that they have in trees."""
-    if len(set(names)) == 1:
-        yield f"  {'host' if hosts == 1 else 'all hosts are'} {names[0]}"
-    elif names:
-        left = hosts - _MOST_HOSTS
-        named = ", ".join(f"{number} {name}" for number, name in enumerate(names[:_MOST_HOSTS]))
-        yield f"  hosts: {named}" + (f" and {left} more (--json)" if left > 0 else "")
 
 
 def all_of(communicator: dict) -> Iterator[str]:
@@ -134,32 +110,6 @@ def all_of(communicator: dict) -> Iterator[str]:
     for of_class in by_collective(communicator.get("classes", ())):
         yield ""
         yield from _class(of_class)
-    yield from _changes(communicator)
-
-
-def _changes(communicator: dict) -> Iterator[str]:
-    """The log of what calls were run by, as far as it fits a screen."""
-    changes = communicator.get("changes") or []
-    if not changes:
-        return
-    yield ""
-    yield "  changes of choice, in the order of calls:"
-    left = len(changes) - _MOST_CHANGES + communicator.get("forgotten_changes", 0)
-    if left > 0:
-        yield f"    {counted(left, 'earlier one')} (all that are remembered: --json)"
-    for change in changes[-_MOST_CHANGES:]:
-        yield f"    from call {change['call'] + 1} on: {choice_line(change)}"
-        if change["why"]:
-            yield f"      why: {change['why']}"
-
-
-def choice_line(change: dict) -> str:
-    to = change["to"]
-    if calls := change.get("probe_calls"):  # it returns by itself
-        to += f", on probe for {counted(calls, 'call')}"
-    elif change.get("another_tree"):
-        to = "the same over another tree"
-    return f"{class_title(change)}: {change['from']} -> {to}"
 
 
 def _first_ruling(communicator: dict) -> Iterator[str]:
@@ -175,27 +125,6 @@ def _first_ruling(communicator: dict) -> Iterator[str]:
         yield f"  first ruling from call {call + 1} on, {after}{before}"
 
 
-def _costs(costs: dict) -> Iterator[str]:
-    """What predictions are made with."""
-    measured, assumed = ["latencies"], []
-    if costs["links_with_bandwidth"]:
-        measured.append(f"bandwidth of {costs['links_with_bandwidth']} of"
-                        f" {counted(costs['links'], 'link')}, {rate(costs['least_bytes_per_us'])} to"
-                        f" {rate(costs['most_bytes_per_us'])}")
-    else:
-        assumed.append("no limit of any link's bandwidth")
-    (measured if costs["memory_measured"] else assumed).append(
-        f"copies of {rate(costs['copy_bytes_per_us'])} and sums of"
-        f" {rate(costs['reduce_bytes_per_us'])}")
-    (measured if costs["message_measured"] else assumed).append(
-        f"{duration(costs['message_latency_us'])} for a message inside a host to be seen")
-    assumed.append(f"{duration(costs['message_overhead_us'])} of each side's processor for it")
-    assumed.append(f"{duration(costs['send_overhead_us'])} for a message to another host, and"
-                   f" {rate(costs['port_bytes_per_us'])} at its port")
-    yield f"  measured: {'; '.join(measured)}"
-    yield f"  assumed: {'; '.join(assumed)}"
-
-
 def _followed(communicator: dict) -> Iterator[str]:
     """How the communicator followed its network while the program ran."""
     adaptation = communicator.get("adaptation") or {}
@@ -206,9 +135,6 @@ def _followed(communicator: dict) -> Iterator[str]:
         yield (f"  adapted inside every {mode.removeprefix('every:')}. call: links measured"
                f" {counted(adaptation['checks'], 'time')},"
                f" {duration(adaptation['adapting_ms'] * 1000)} in all")
-        if adaptation.get("ghs_messages"):
-            yield (f"  first tree agreed with {counted(adaptation['ghs_messages'], 'message')}"
-                   f" (at most {ghs_message_bound(communicator.get('latency_us') or [])})")
     else:
         where = "inside its own calls" if mode == "in-band" else "beside the program"
         horizon = adaptation.get("horizon_calls")  # nothing where another rank decides
@@ -224,12 +150,11 @@ def _followed(communicator: dict) -> Iterator[str]:
 
 
 def _waited(adaptation: dict) -> str:
-    early, settled = adaptation["early_waits"], adaptation["waits"]
-    if not early + settled:
+    waits = adaptation["early_waits"] + adaptation["waits"]
+    if not waits:
         return "never waited for one"
     total_ms = adaptation["early_waited_ms"] + adaptation["waited_ms"]
-    when = "all" if early and not settled else str(early) if early else "none"
-    return (f"waited for one {counted(early + settled, 'time')}, {when} of them at the start,"
+    return (f"waited for one {counted(waits, 'time')}, {adaptation['early_waits']} of them at the start,"
             f" {duration(total_ms * 1000)} in all")
 
 
@@ -247,13 +172,6 @@ def change_line(change: dict, communicator: dict) -> str:
 
 def _latency(latency_us: float | None) -> str:
     return "unusable" if latency_us is None else duration(latency_us)
-
-
-def ghs_message_bound(latency_us: list) -> int:
-    """2 E + 5 N log2 N, over the links that let something through (null: nothing does)."""
-    hosts = len(latency_us)
-    links = sum(latency_us[a][b] is not None for a in range(hosts) for b in range(a))
-    return int(2 * links + 5 * hosts * math.log2(hosts)) if hosts else 0
 
 
 def by_collective(classes: Sequence[dict]) -> list[dict]:

@@ -59,13 +59,11 @@ def told_as_no_report(path: Path | None) -> Iterator[None]:
 # --- of the last run ----------------------------------------------------------------------------------
 
 
-def keep_for_explain(report: dict | None, argv: Sequence[str], returncode: int, native: bool) -> None:
-    """explain speaks of the last run, even where that left nothing to explain."""
+def keep_for_explain(report: dict | None, argv: Sequence[str], returncode: int) -> None:
+    """explain speaks of the last run with mutirao, even where that left nothing to explain."""
     this_run = {"program": " ".join(argv), "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
                 "exit_code": returncode}
-    if native:
-        kept = {**_kept(), "native_since": this_run}
-    elif report is not None:
+    if report is not None:
         kept = {**this_run, **report}
     elif returncode:
         kept = {**this_run, "no_report": True, "communicators": []}
@@ -86,13 +84,6 @@ def _forget_old_jobs() -> None:
         for of_job in state_folder().glob("last-run-*.json"):
             if of_job.stat().st_mtime < time.time() - _SECONDS_KEPT:
                 of_job.unlink()
-
-
-def _kept() -> dict:
-    try:
-        return json.loads(last_report().read_text())
-    except (OSError, ValueError):
-        return {"no_report": True, "communicators": []}
 
 
 # --- of a job that runs -------------------------------------------------------------------------------

@@ -1,21 +1,18 @@
 """Which algorithm held when: a line for each kind of call, and the moments at which that changed."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from html import escape
 
 from mutirao.base.units import counted
 from mutirao.catalogue.predicted import NATIVE
 from mutirao.explain.choices import class_title
 from mutirao.explain.full import change_line
-from mutirao.pages.svg import shape, text
 
 _FORGOTTEN = "no longer remembered"
 # Colours of the style sheet; algorithms beyond the last one's share that.
 _FIXED_COLOURS = {NATIVE: "a0", _FORGOTTEN: "a1"}
 _ALGORITHM_COLOURS = ("a5", "a3", "a4", "a7", "a6", "a8")
-_WIDTH, _LANE, _TOP, _CHARACTER = 400, 48, 6, 6.6
-_MOST_COLUMNS = 44  # side by side, so that a narrow page need not be scrolled sideways
 
 
 @dataclass(frozen=True)
@@ -58,71 +55,31 @@ def colours_of(classes: Iterable[dict]) -> dict[str, str]:
     return {kind: style for kind, style in {**_FIXED_COLOURS, **own}.items() if kind in kinds}
 
 
-def _bar(period: Period, colours: dict[str, str], x: Callable[[int], float], y: float,
-         height: float) -> str:
-    begin, end = x(period.first_call), x(period.end_call)
-    return shape("rect", colours[period.kind] + ("" if period.settled else " dim"), str(period), x=begin, y=y,
-                 width=max(end - begin - 1, 0.8), height=height)
-
-
-def _changes(communicator: dict) -> Sequence[dict]:
-    return (communicator.get("adaptation") or {}).get("taken_up") or ()
-
-
 def timeline(communicator: dict, colours: dict[str, str]) -> str:
-    """A lane for each kind of call. A column is the time between two changes, however long, so that
-    none is too narrow to be seen; where they are many, the lanes go on in another strip."""
-    calls = communicator["calls"]
-    lanes = [(class_title(of_class), periods(of_class, calls))
-             for of_class in communicator["classes"]]
+    """A row for each kind of call. A column is the time between two changes, however long, so that none is too narrow
+    to be seen."""
+    lanes = [(class_title(of_class), periods(of_class, communicator["calls"])) for of_class in communicator["classes"]]
+    taken_up = (communicator.get("adaptation") or {}).get("taken_up") or ()
+    changes = {change["call"]: change_line(change, communicator) for change in taken_up}
     moments = sorted({moment for _, held in lanes for period in held
-                      for moment in (period.first_call, period.end_call)}
-                     | {change["call"] for change in _changes(communicator)})
-    strips = [_strip(communicator, lanes, moments[begin:begin + _MOST_COLUMNS + 1], colours)
-              for begin in range(0, max(len(moments) - 1, 1), _MOST_COLUMNS)]
-    return f'<div class="pair">{"".join(strips)}</div>'
-
-
-def _strip(communicator: dict, lanes: Sequence[tuple[str, Sequence[Period]]], moments: Sequence[int],
-           colours: dict[str, str]) -> str:
-    first, last = moments[0], moments[-1]
+                      for moment in (period.first_call, period.end_call)} | changes.keys())
     column = {moment: number for number, moment in enumerate(moments)}
-
-    def x(call: int) -> float:
-        return _WIDTH * column[min(max(call, first), last)] / max(len(moments) - 1, 1)
-
-    inside = [(title, [period for period in held if period.end_call > first and period.first_call < last])
-              for title, held in lanes]
-    shown = [(title, held) for title, held in inside if held]
-    bottom = _TOP + _LANE * len(shown)
-    parts = [f'<svg class="chart time-line" viewBox="0 0 {_WIDTH} {bottom + 24}"'
-             ' role="img" aria-label="Rulings over calls: the text below says the same">']
-    for number, (title, held) in enumerate(shown):
-        parts += _lane(title, held, _TOP + _LANE * number, x, colours)
-    for change in _changes(communicator):
-        if first <= change["call"] < last:
-            at, what = x(change["call"]), change_line(change, communicator)
-            parts.append(shape("line", "bound", what, x1=at, x2=at, y1=_TOP - 4, y2=bottom))
-    return "\n".join([*parts, *_axis(moments, x, bottom), "</svg>"])
+    head = "".join(_head(moment, changes.get(moment)) for moment in moments[:-1])
+    rows = "\n".join(_lane(title, held, column, colours) for title, held in lanes)
+    return (f'<div class="scroll"><table class="timeline"><thead><tr><th>calls from</th>{head}</tr></thead>'
+            f"<tbody>\n{rows}\n</tbody></table></div>")
 
 
-def _lane(title: str, held: Sequence[Period], top: float, x: Callable[[int], float],
-          colours: dict[str, str]) -> Iterator[str]:
-    yield text("", 0, top + 12, title)
-    for period in held:
-        yield _bar(period, colours, x, top + 30, 11)
-    for kind, alike in groupby(held, key=lambda period: period.kind):
-        together = list(alike)
-        begin, end = x(together[0].first_call), x(together[-1].end_call)
-        if _CHARACTER * len(kind) < end - begin:
-            yield text("value axis", begin, top + 26, kind)
+def _head(moment: int, change: str | None) -> str:
+    if change is None:
+        return f"<th>{moment + 1}</th>"
+    return f'<th class="changed" title="{escape(change)}">{moment + 1}</th>'
 
 
-def _axis(moments: Sequence[int], x: Callable[[int], float], bottom: float) -> Iterator[str]:
-    """The number of the call that begins a column, where there is room for it."""
-    free = 0.0
-    for moment in moments[:-1]:
-        label = f"call {moment + 1}" if moment == moments[0] else str(moment + 1)
-        if free <= x(moment) <= _WIDTH - _CHARACTER * len(label):
-            yield text("axis", x(moment), bottom + 18, label)
-            free = x(moment) + _CHARACTER * (len(label) + 2)
+def _lane(title: str, held: Sequence[Period], column: Mapping[int, int], colours: dict[str, str]) -> str:
+    before = column[held[0].first_call]
+    cells = [f"<th>{escape(title)}</th>", f'<td colspan="{before}"></td>' if before else ""]
+    cells += [f'<td colspan="{column[period.end_call] - column[period.first_call]}" class="{colours[period.kind]}'
+              f'{"" if period.settled else " dim"}" title="{escape(str(period))}">{escape(period.kind)}</td>'
+              for period in held]
+    return f"<tr>{''.join(cells)}</tr>"

@@ -24,16 +24,6 @@ def host_and_site(communicator: dict, host: int) -> str:
     return host_name(communicator, host) + (f" (site {sites[host]})" if sites else "")
 
 
-def regions_of(communicator: dict) -> str:
-    """Their sites, as in "0, 2; 1"; nothing where each site is a region, or all of them are one."""
-    members: dict[int, set[int]] = {}
-    for site, region in zip(communicator.get("sites") or (), communicator.get("regions") or ()):
-        members.setdefault(region, set()).add(site)
-    if all(len(sites) == 1 for sites in members.values()):
-        return ""
-    return "; ".join(", ".join(map(str, sorted(sites))) for sites in members.values())
-
-
 @dataclass(frozen=True)
 class Tree:
     """Of the hosts."""

@@ -1,4 +1,4 @@
-"""Does the lab's network keep what was asked of it? UDP round trips of all pairs of sites, and the
+"""Does the lab's network keep what was asked of it? Round trips of all pairs of sites, and the
 rates of trains of packets where those are limited."""
 
 import json
@@ -11,7 +11,7 @@ from typing import Any
 from mutirao.base.errors import Failure
 from mutirao.lab.lab import Lab
 
-_PROBE = [sys.executable, str(Path(__file__).with_name("udp_probe.py"))]
+_PROBE = [sys.executable, str(Path(__file__).with_name("probe.py"))]
 # Faster ones are not told from each other by a busy machine's time stamps.
 _MOST_CHECKED_MBIT = 200.0
 _TRAINS, _REPETITIONS = 3, 5
@@ -35,7 +35,9 @@ def check_rates(lab: Lab) -> list[dict]:
 
 def _train(lab: Lab, sender: int, receiver: int) -> float:
     hosts = lab.network.hosts
-    taking = _started(lab, hosts[receiver], [*_PROBE, "take-train"])
+    taking = lab.exec(hosts[receiver], [*_PROBE, "take-train"], stdout=subprocess.PIPE, text=True)
+    if taking.stdout.readline().strip() != "ready":
+        raise Failure(f"the probe on {hosts[receiver]} did not start")
     lab.exec(hosts[sender], [*_PROBE, "send-train", lab.hosts[receiver].address]).wait()
     mbit = _answer_of(taking)
     if mbit is None:
@@ -49,17 +51,10 @@ def check_round_trips(lab: Lab) -> list[dict]:
     sites = asked.site_names
     asking = [asked.hosts_of(site)[0] for site in sites]
     answering = [asked.hosts_of(site)[-1] for site in sites]
-    responders = [_started(lab, asked.hosts[host], [*_PROBE, "answer"]) for host in answering]
-    try:
-        addresses = [lab.hosts[host].address for host in answering]
-        clients = [lab.exec(asked.hosts[host], [*_PROBE, "measure", str(_REPETITIONS), *addresses],
-                            stdout=subprocess.PIPE, text=True) for host in asking]
-        medians = [_answer_of(client) for client in clients]
-    finally:
-        for responder in responders:
-            responder.terminate()
-            responder.wait()
-            responder.stdout.close()
+    addresses = [lab.hosts[host].address for host in answering]
+    clients = [lab.exec(asked.hosts[host], [*_PROBE, "measure", str(_REPETITIONS), *addresses],
+                        stdout=subprocess.PIPE, text=True) for host in asking]
+    medians = [_answer_of(client) for client in clients]
     return [_round_trip(sites[a], sites[b], asked.round_trip_us(asking[a], answering[b]), medians[a][b])
             for a in range(len(sites)) for b in range(len(sites)) if asking[a] != answering[b]]
 
@@ -70,13 +65,6 @@ def _round_trip(from_site: str, to_site: str, asked_us: float, measured_us: floa
         raise Failure(f"nothing came back to {from_site} from {to_site}")
     return {"from_site": from_site, "to_site": to_site, "asked_us": asked_us, "measured_us": measured_us,
             "error_us": abs(measured_us - asked_us)}
-
-
-def _started(lab: Lab, host: str, argv: list[str]) -> subprocess.Popen:
-    probe = lab.exec(host, argv, stdout=subprocess.PIPE, text=True)
-    if probe.stdout.readline().strip() != "ready":
-        raise Failure(f"the probe on {host} did not start")
-    return probe
 
 
 def _answer_of(client: subprocess.Popen) -> Any:

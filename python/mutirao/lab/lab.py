@@ -97,8 +97,6 @@ class Lab:
     @classmethod
     def up(cls, network: HostNetwork, tcp: str = "plain", name: str | None = None) -> "Lab":
         """Starts a lab. Without a name it lives as long as this process at most, else until `down`."""
-        if tcp not in TCP_PROFILES:
-            raise unknown("TCP profile", tcp, TCP_PROFILES)
         lasting = name is not None
         name = name or _unused_name()
         path = control_path_of(name)
@@ -156,9 +154,7 @@ class Lab:
     def command(self, host: str, argv: Sequence[str]) -> list[str]:
         """The command line that runs `argv` on `host`; needs `environment()`."""
         if host not in (CONTROL_HOST, *self.network.hosts):
-            raise UsageError(f"unknown host '{host}'{did_you_mean(host, self.network.hosts)}"
-                             f" (hosts: {self.network.hosts[0]} to {self.network.hosts[-1]}"
-                             f" and {CONTROL_HOST})")
+            raise unknown("host", host, [*self.network.hosts, CONTROL_HOST])
         return [str(self.agent), host, f"exec {shlex.join(argv)}"]
 
     def exec(self, host: str, argv: Sequence[str], **popen_arguments) -> subprocess.Popen:
@@ -174,9 +170,7 @@ class Lab:
             return [network.hosts.index(name)]
         if name in network.sites:
             return network.hosts_of(name)
-        names = [*network.site_names, *network.hosts]
-        raise UsageError(f"unknown host or site '{name}'{did_you_mean(name, names)}"
-                         f" (sites: {', '.join(network.site_names)})")
+        raise unknown("host or site", name, [*network.site_names, *network.hosts])
 
     def set_pair(self, a: str, b: str, latency_ms: float | None = None,
                  bandwidth_mbit: float | None = None, loss: float | None = None,
@@ -209,8 +203,7 @@ class Lab:
         """What the hosts of a site share towards all others, each way; 0 is unlimited."""
         names = self.network.site_names
         if site not in names:
-            raise UsageError(f"unknown site '{site}'{did_you_mean(site, names)}"
-                             f" (sites: {', '.join(names)})")
+            raise unknown("site", site, names)
         check_range("an uplink in Mbit/s", mbit, 0, _MOST_MBIT)
         self._connection.ask(f"uplink {names.index(site)} {mbit:.10g}")
 

@@ -98,8 +98,6 @@ def emulated_hosts(network: HostNetwork, ranks: int) -> str:
     """How many they are, and whether ranks share them, or leave some free."""
     hosts = network.host_count
     if ranks < hosts:
-        sites, all_sites = len(set(network.sites[:ranks])), len(set(network.sites))
-        far = f", in {sites} of {all_sites} sites" if sites < all_sites else ""
-        return f"the first {ranks} of {hosts} emulated hosts{far}"
+        return f"the first {ranks} of {hosts} emulated hosts"
     shared = f", up to {-(-ranks // hosts)} on each" if ranks > hosts else ""
     return f"{hosts} emulated hosts{shared}"

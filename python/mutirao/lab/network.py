@@ -5,7 +5,6 @@ expanded to some hosts) or between single hosts. It also knows the physical boun
 end before the shortest path to the farthest host has been travelled.
 """
 
-import math
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -139,62 +138,38 @@ def _number(field: str) -> float | None:
         return None
 
 
-def _is_name(field: str) -> bool:
-    """`12ms` is a number gone wrong."""
-    return field != "" and _number(field) is None and not (field[0].isdigit() or field[0] in "+-.")
-
-
 def _parse_csv(text: str, file: str) -> tuple[list[str], Matrix]:
-    rows: list[tuple[int, list[str]]] = []
-    for line_number, line in enumerate(text.splitlines(), start=1):
-        content = line.split("#", 1)[0].strip()
-        if content:
-            rows.append((line_number, [field.strip() for field in content.split(",")]))
+    contents = ((number, line.split("#", 1)[0].strip()) for number, line in enumerate(text.splitlines(), start=1))
+    rows = [(f"{file}, line {number}", [field.strip() for field in content.split(",")])
+            for number, content in contents if content]
+    named = bool(rows) and len(rows[0][1]) > 1 and all(field and _number(field) is None for field in rows[0][1][1:])
+    header = rows.pop(0)[1] if named and _number(rows[0][1][0]) is None else None
     if not rows:
         raise UsageError(f"{file}: no matrix in it")
-    first, *others = rows[0][1]
-    # The corner above names of rows may be empty.
-    named = _number(first) is None and others and all(field and _number(field) is None for field in others)
-    header = rows.pop(0)[1] if named else None
-    most_are_named = 2 * sum(_is_name(fields[0]) for _, fields in rows) > len(rows)
-    row_names = [fields.pop(0) for _, fields in rows] if most_are_named else []
-    matrix = [_parse_row(fields, len(rows), f"{file}, line {line}", 2 if row_names else 1) for line, fields in rows]
-    return _names(header, row_names, rows, file), matrix
+    rows_are_named = all(_number(fields[0]) is None for _, fields in rows)
+    row_names = [fields.pop(0) for _, fields in rows] if rows_are_named else []
+    matrix = [_parse_row(fields, len(rows), line, 2 if rows_are_named else 1) for line, fields in rows]
+    names = header or row_names or [f"S{site}" for site in range(len(rows))]
+    return _checked_names(names[1:] if len(names) == len(rows) + 1 else names, row_names, len(rows), file), matrix
 
 
 def _parse_row(fields: list[str], wanted: int, line: str, first: int) -> list[float]:
     if len(fields) != wanted:
-        what = "value missing" if len(fields) < wanted else "more values than rows"
-        raise UsageError(f"{line}, column {first + min(len(fields), wanted)}: {what} ({len(fields)} values, {wanted}"
-                         " rows): the matrix must be square")
-    values = []
-    for column, field in enumerate(fields, start=first):
-        where, value = f"{line}, column {column}", _number(field)
-        if field == "":
-            raise UsageError(f"{where}: value missing")
-        if value is None or not math.isfinite(value):
-            raise UsageError(f"{where}: '{field}' is not a number of milliseconds")
-        if value < 0:
-            raise UsageError(f"{where}: a round trip cannot be negative ({field})")
-        if value > MOST_ROUND_TRIP_MS:
-            raise UsageError(f"{where}: a round trip of {field} ms; a lab's are up to {MOST_ROUND_TRIP_MS} ms")
-        values.append(value)
+        raise UsageError(f"{line}, column {first + min(len(fields), wanted)}: the matrix must be square ({len(fields)}"
+                         f" values, {wanted} rows)")
+    values = [_number(field) for field in fields]
+    for column, (field, value) in enumerate(zip(fields, values, strict=True), start=first):
+        if value is None or not 0 <= value <= MOST_ROUND_TRIP_MS:
+            raise UsageError(f"{line}, column {column}: '{field}' is no round trip, a number of ms from 0 to"
+                             f" {MOST_ROUND_TRIP_MS}")
     return values
 
 
-def _names(header: list[str] | None, row_names: list[str], rows: list[tuple[int, list[str]]],
-           file: str) -> list[str]:
-    count = len(rows)
-    names = header or row_names or [f"S{site}" for site in range(count)]
-    if len(names) == count + 1:
-        names = names[1:]
+def _checked_names(names: list[str], row_names: list[str], count: int, file: str) -> list[str]:
     if len(names) != count:
-        raise UsageError(f"{file}: {len(names)} columns are named but there are {count} rows: the matrix must be"
-                         " square")
-    for (line_number, _), row_name, name in zip(rows, row_names, names, strict=False):
-        if row_name != name:
-            raise UsageError(f"{file}, line {line_number}, column 1: the row is named"
-                             f" '{row_name}', its column '{name}'")
+        raise UsageError(f"{file}: the matrix must be square ({len(names)} names, {count} rows)")
+    if row_names and names != row_names:
+        raise UsageError(f"{file}: rows are named {', '.join(row_names)}, columns {', '.join(names)}")
     if twice := [name for name in names if names.count(name) > 1]:
         raise UsageError(f"{file}: two sites are named '{twice[0]}'")
     return names

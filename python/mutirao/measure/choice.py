@@ -14,8 +14,7 @@ By force runs whatever may be chosen on these hosts, whose network is measured f
 import statistics
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from dataclasses import asdict, dataclass, field, replace
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.tables import text_table
@@ -62,32 +61,12 @@ class FreeRun:
     """What became of one cell in one job that was free to choose."""
 
     ran: str | None  # in the end; None: nothing of mutirao
-    # By a ruling, of the calls before the measured ones, against the native job's of the same number: the first calls
-    # of any job are slow.
-    slowest_to_native: float | None = None
     settled: bool = True  # nothing was still to be tried
 
 
-def free_run(measurement: Measurement, point: Point, native: Point) -> FreeRun:
-    ran = measurement.chosen(point.length_bytes, point.root)
-    rulings = measurement.rulings(point.length_bytes, point.root)
-    if not rulings:
-        return FreeRun(ran)
-    first = max(0, rulings[0]["first_call"] - point.first_call)
-    slowest = max((call_ms / call_ms_at(native, call) for call, call_ms in steps_of(point)[:-1] if call >= first),
-                  default=None)
-    return FreeRun(ran, slowest, rulings[-1].get("settled", True))
-
-
-def steps_of(point: Point) -> list[tuple[int, float]]:
-    """Of calls that were timed together the number of the first, and what each took; the measured ones are the last."""
-    steps = [(1, point.first_ms), *point.settling]
-    begins = accumulate((calls for calls, _ in steps), initial=0)
-    return list(zip(begins, [*(took_ms / calls for calls, took_ms in steps), point.call_ms], strict=True))
-
-
-def call_ms_at(point: Point, call: int) -> float:
-    return next(call_ms for first_call, call_ms in reversed(steps_of(point)) if first_call <= call)
+def free_run(measurement: Measurement, length_bytes: int, root: int) -> FreeRun:
+    rulings = measurement.rulings(length_bytes, root)
+    return FreeRun(measurement.chosen(length_bytes, root), not rulings or rulings[-1].get("settled", True))
 
 
 def in_turns(names: Sequence[str], round_number: int) -> list[str]:
@@ -118,7 +97,7 @@ class Cell:
         name = measurement.contender.name
         self.samples.setdefault(name, []).append(Sample(point.call_ms, native.call_ms, point.native_call_ms))
         if name == OWN_CHOICE:
-            self.free_runs.append(free_run(measurement, point, native))
+            self.free_runs.append(free_run(measurement, self.length_bytes, self.root))
 
     @property
     def choice(self) -> list[Sample]:
@@ -185,31 +164,22 @@ class Cell:
         return sorted(dict.fromkeys(names), key=names.count, reverse=True)
 
     def to_dict(self) -> dict:
-        best = self.best_arm()
-        return {"collective": self.collective, "length_bytes": self.length_bytes, "root": self.root,
-                "best": best, "best_ms": self.median_ms(best), "native_ms": self.median_ms(NATIVE),
-                "choice_ms": self.median_ms(OWN_CHOICE), "ran": self.ran, "unsettled": self.unsettled,
-                "to_best": self.to_best.to_dict(), "to_native": self.to_native.to_dict(),
-                "to_native_job": self.to_native_job.to_dict(),
-                "near_best": self.near_best, "near_native": self.near_native,
+        """All samples, and what is made of them."""
+        made = {name: getattr(self, name) for name in ("ran", "unsettled", "near_best", "near_native")}
+        return {**asdict(self), **made, "best": self.best_arm(), "choice_ms": self.median_ms(OWN_CHOICE),
                 "arms_ms": {name: self.median_ms(name) for name in self.arms},
-                "samples": {name: [{"ms": each.ms, "native_ms": each.native_ms, "native_job_ms": each.native_job_ms}
-                                   for each in samples] for name, samples in self.samples.items()},
-                "free_runs": [vars(each) for each in self.free_runs]}
+                **{name: getattr(self, name).to_dict() for name in ("to_best", "to_native", "to_native_job")}}
 
 
 def summary(cells: Sequence[Cell]) -> dict:
     """Over all cells; geometric means, since these are ratios."""
     worst = max(cells, key=lambda cell: cell.to_best.median)
-    slowest = [run.slowest_to_native for cell in cells for run in cell.free_runs if run.slowest_to_native]
-    return {"cells": len(cells),
-            "to_best": statistics.geometric_mean(cell.to_best.median for cell in cells),
-            "to_native": statistics.geometric_mean(cell.to_native.median for cell in cells),
-            "to_native_job": statistics.geometric_mean(cell.to_native_job.median for cell in cells),
+    means = {name: statistics.geometric_mean(getattr(cell, name).median for cell in cells)
+             for name in ("to_best", "to_native", "to_native_job")}
+    return {"cells": len(cells), **means,
             "best_to_native": statistics.geometric_mean(cell.best_to_native for cell in cells),
             "near_best": sum(cell.near_best for cell in cells),
             "near_native": sum(cell.near_native for cell in cells),
-            "slowest_to_native": max(slowest, default=None),
             "confidence": min(cell.to_best.confidence for cell in cells),
             "worst": {"collective": worst.collective, "length_bytes": worst.length_bytes,
                       "root": worst.root, "to_best": worst.to_best.to_dict()}}
@@ -234,15 +204,11 @@ def add_choice(way, parser) -> None:
                      " of --only), the native one, and the free choice once it has settled, in turns")
     parser.add_argument("--late-us", type=int, metavar="T",
                         help="with --choice: the last rank comes so many microseconds late to each call")
-    parser.add_argument("--late-changes", action="store_true", default=None,
-                        help="with --late-us: each rank in turn instead of the last one")
 
 
 def run_choice(arguments, collectives: Sequence[Collective]) -> int:
     place = place_of(arguments)
     check_counts(arguments, repeat=REPEAT if place.network else CHOICE_REPEAT, late_us=None)
-    if arguments.late_changes and not arguments.late_us:
-        raise UsageError("--late-changes needs --late-us: by how much ranks are late")
     settings = gather_settings(arguments.assignments)
     for name in filter(settings.get, ("start", *COLLECTIVES)):
         raise UsageError(f"--choice forces every arm and lets mutirao choose: the setting {name} has"
@@ -258,7 +224,7 @@ def run_choice(arguments, collectives: Sequence[Collective]) -> int:
     if not any(of_mpi.values()):
         raise Failure("nothing could be measured")
     return campaign.tell(arguments.json, _to_dict(place, judged, of_mpi, campaign.failures),
-                         _text(plans, of_mpi, campaign.failures))
+                         _text(plans, of_mpi))
 
 
 @dataclass(frozen=True)
@@ -299,7 +265,7 @@ def _plan(arguments, place: Place, settings: Mapping[str, str], collective: Coll
     settling, rounds = settling_of(arguments)
     forced = Workload(lengths, roots, (0 if real else 1,), arguments.repeat,
                       settle_ms=_WARM_UP_MS if real else 0, beside_native=real,
-                      late_us=arguments.late_us or 0, late_changes=bool(arguments.late_changes))
+                      late_us=arguments.late_us or 0)
     free = replace(forced, **settling)
     only = parse_only(arguments.only or [], collective.name)
     return Plan(mpi, collective.name, free, forced, rounds, settings,
@@ -359,30 +325,19 @@ def _to_dict(place: Place, judged: Sequence[tuple[Plan, Sequence[Cell]]], of_mpi
              failures: Sequence[dict]) -> dict:
     plan = judged[0][0]
     return {**place.to_dict(), "rounds": plan.rounds,
-            **{name: getattr(plan.free, name) for name in ("repeat", "settle_calls", "settle_ms", "late_us",
-                                                           "late_changes")},
+            **{name: getattr(plan.free, name) for name in ("repeat", "settle_calls", "settle_ms", "late_us")},
             "plans": [{"mpi": plan.mpi.name, "mpi_title": plan.mpi.title, "collective": plan.collective,
                        "arms": plan.arms, "cells": [cell.to_dict() for cell in cells]} for plan, cells in judged],
             "summary": {mpi.name: summary(cells) for mpi, cells in of_mpi.items() if cells}, "failed": failures}
 
 
-def _text(plans: Sequence[Plan], of_mpi: Mapping[Mpi, Sequence[Cell]], failures: Sequence[dict]) -> str:
+def _text(plans: Sequence[Plan], of_mpi: Mapping[Mpi, Sequence[Cell]]) -> str:
     parts = ["\n".join([text_table(_COLUMNS, [row_of(cell) for cell in cells], mpi.title), *summary_lines(cells)])
              for mpi, cells in of_mpi.items() if cells]
     tried = {plan.collective: plan.arms for plan in plans}
     last = [textwrap.fill(f"{collective}, {counted(len(arms), 'arm')} by force: {', '.join(arms)}",
                           100, subsequent_indent="  ", break_on_hyphens=False) for collective, arms in tried.items()]
-    last += [f"left out: {collective}{', '.join(['', *filter(None, names)])} on {mpi}: {reason}"
-             for (collective, mpi, reason), names in _by_reason(failures).items()]
     return "\n\n".join([*parts, "\n".join(last)])
-
-
-def _by_reason(failures: Sequence[dict]) -> dict[tuple[str, str, str], list[str | None]]:
-    """The names of arms; None: all of the collective."""
-    names: dict[tuple[str, str, str], list[str | None]] = {}
-    for each in failures:
-        names.setdefault((each["collective"], each["mpi"], each["reason"]), []).append(each["name"])
-    return names
 
 
 def row_of(cell: Cell) -> tuple:
@@ -409,8 +364,6 @@ def summary_lines(cells: Sequence[Cell]) -> list[str]:
     if any(sample.native_beside_ms for cell in cells for sample in cell.choice):
         lines.insert(1, f"against jobs without mutirao {of_all['to_native_job']:.3f} x; the other ratios to native are"
                      " to the MPI library's own calls in the same job")
-    if slowest := of_all["slowest_to_native"]:
-        lines.append(f"slowest call by a ruling until all was settled: {slowest:.2f} x native")
     if of_all["confidence"] < WANTED_CONFIDENCE:
         lines.append(f"with so few rounds intervals hold the median with {of_all['confidence']:.0%}"
                      " only, not with 95%")

@@ -9,6 +9,7 @@ when the lower end of the interval of the ratio clears a margin.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.tables import text_table
@@ -25,42 +26,17 @@ _LONGEST_BYTES = (1 << 31) - 1
 _UNIT_BYTES = 8  # the measuring program adds doubles where lengths allow, and else combines bytes
 _REDUCING = ("reduce", "allreduce", "reduce_scatter_block", "reduce_scatter", "scan", "exscan")
 
-Call = tuple[str, int]  # a collective and its length
+
+class Call(NamedTuple):
+    collective: str
+    length_bytes: int
+
+
 Times = Mapping[Call, Sequence[float]]  # in every round
 
-
-@dataclass(frozen=True)
-class Term:
-    """A collective: of one block, or of as much as all ranks' blocks together."""
-
-    collective: str
-    of_all: bool = False
-
-    def length_bytes(self, block_bytes: int, ranks: int) -> int:
-        if not COLLECTIVES[self.collective].has_length:
-            return 0
-        return block_bytes * ranks if self.of_all else block_bytes
-
-
-@dataclass(frozen=True)
-class Guideline:
-    """The first must not be slower than the others, one after another."""
-
-    first: Term
-    others: tuple[Term, ...]
-
-    def calls(self, block_bytes: int, ranks: int) -> list[Call]:
-        """None where one would be too long, or not all that is reduced is of the same unit."""
-        calls = [(term.collective, term.length_bytes(block_bytes, ranks)) for term in (self.first, *self.others)]
-        units = {length % _UNIT_BYTES == 0 for name, length in calls if name in _REDUCING}
-        return calls if max(length for _, length in calls) <= _LONGEST_BYTES and len(units) <= 1 else []
-
-
-def _term(words: str) -> Term:
-    return Term(words.removesuffix(" of all"), words.endswith(" of all"))
-
-
-GUIDELINES = tuple(Guideline(_term(first), tuple(map(_term, others))) for first, *others in (
+# The first must not be slower than the others, one after another. Each is of one block, or of as much as the blocks of
+# all ranks.
+GUIDELINES = (
     ("barrier", "allreduce"),
     ("broadcast of all", "scatter", "allgather"),
     ("gather", "allgather"),
@@ -82,7 +58,20 @@ GUIDELINES = tuple(Guideline(_term(first), tuple(map(_term, others))) for first,
     ("alltoall", "alltoallv"),
     ("alltoallv", "alltoallw"),
     ("reduce_scatter_block", "reduce_scatter"),
-))
+)
+
+
+def call_of(words: str, block_bytes: int, ranks: int) -> Call:
+    name = words.removesuffix(" of all")
+    blocks = (1 if name == words else ranks) if COLLECTIVES[name].has_length else 0
+    return Call(name, blocks * block_bytes)
+
+
+def calls_of(guideline: Sequence[str], block_bytes: int, ranks: int) -> list[Call]:
+    """None where one would be too long, or not all that is reduced is of the same unit."""
+    calls = [call_of(words, block_bytes, ranks) for words in guideline]
+    units = {call.length_bytes % _UNIT_BYTES == 0 for call in calls if call.collective in _REDUCING}
+    return calls if max(call.length_bytes for call in calls) <= _LONGEST_BYTES and len(units) <= 1 else []
 
 
 @dataclass(frozen=True)
@@ -107,19 +96,14 @@ class Check:
         return f"{first} > {' + '.join(others)}"
 
     def to_dict(self) -> dict:
-        return {"first": _call(self.first), "others": [_call(each) for each in self.others],
+        return {"first": self.first._asdict(), "others": [each._asdict() for each in self.others],
                 "first_ms": self.first_ms, "others_ms": self.others_ms,
                 "ratio": self.ratio.to_dict(), "violated": self.violated}
 
 
-def _call(call: Call) -> dict:
-    return {"collective": call[0], "length_bytes": call[1]}
-
-
 def lengths_of_each(collectives: Sequence[str], blocks_bytes: Sequence[int], ranks: int) -> dict[str, list[int]]:
     """What must be measured to check the guidelines about these, and that they are monotonous."""
-    wanted = {(name, Term(name).length_bytes(block_bytes, ranks))
-              for name in collectives for block_bytes in blocks_bytes}
+    wanted = {call_of(name, block_bytes, ranks) for name in collectives for block_bytes in blocks_bytes}
     wanted.update(*_calls(collectives, blocks_bytes, ranks))
     lengths = {name: sorted(length for other, length in wanted if other == name) for name in COLLECTIVES}
     return {name: of_name for name, of_name in lengths.items() if of_name}
@@ -135,14 +119,14 @@ def check(times: Times, collectives: Sequence[str], blocks_bytes: Sequence[int],
 
 def _calls(collectives: Sequence[str], blocks_bytes: Sequence[int], ranks: int) -> list[list[Call]]:
     """Of each guideline about these at each length: the first, and the others."""
-    return [calls for guideline in GUIDELINES if guideline.first.collective in collectives
-            for block_bytes in blocks_bytes if (calls := guideline.calls(block_bytes, ranks))]
+    return [calls for guideline in GUIDELINES for block_bytes in blocks_bytes
+            if (calls := calls_of(guideline, block_bytes, ranks)) and calls[0].collective in collectives]
 
 
 def _monotony(times: Times, collectives: Sequence[str]) -> Iterator[list[Call]]:
     for name in collectives:
         lengths = sorted(length for collective, length in times if collective == name)
-        yield from ([(name, shorter), (name, longer)] for shorter, longer in pairwise(lengths))
+        yield from ([Call(name, shorter), Call(name, longer)] for shorter, longer in pairwise(lengths))
 
 
 def _check(times: Times, first: Call, others: Sequence[Call]) -> Check:
@@ -234,7 +218,7 @@ def _measure_all(plan: Plan, contenders: Sequence[Contender], campaign: Campaign
                 done = campaign.measure(replace(contender, collective=name), plan.workload(name, contender.native),
                                         when=f"{name}, round {number + 1}")
                 for point in done.points if done else ():
-                    times.setdefault((name, point.length_bytes), []).append(point.call_ms)
+                    times.setdefault(Call(name, point.length_bytes), []).append(point.call_ms)
     results = []
     for contender, times in pairs:
         whole = {call: taken for call, taken in times.items() if len(taken) == plan.rounds}

@@ -80,14 +80,9 @@ def ratio_of_pairs(pairs: Sequence[tuple[float, float]], confidence: float = WAN
     middle = statistics.fmean(logs)
     if len(logs) < 2:
         return Ratio(None, math.exp(middle), None)
-    half = half_width(statistics.stdev(logs), len(logs), confidence)
+    half = student_t((1 + confidence) / 2, len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
     # Beyond this nobody can tell one number from another.
     return Ratio(*(math.exp(min(max(end, -99), 99)) for end in (middle - half, middle, middle + half)))
-
-
-def half_width(deviation: float, samples: int, confidence: float) -> float:
-    """Of the interval of a mean."""
-    return student_t(1 - (1 - confidence) / 2, samples - 1) * deviation / math.sqrt(samples)
 
 
 @cache

@@ -88,8 +88,7 @@ class Workload:
     pause_ms: int = 0  # before each measurement nothing is sent for so long
     cold: bool = False  # no buffer is in the processor's cache
     beside_native: bool = False  # each measurement has one of the MPI library's own beside it
-    late_us: int = 0  # a rank comes so much later to each call: the last one,
-    late_changes: bool = False  # or each in turn
+    late_us: int = 0  # the last rank comes so much later to each call
     poll_us: int = 0  # who waits before it enters asks MPI so often for messages
 
     @property
@@ -101,8 +100,7 @@ class Workload:
         lists = {"--bytes": self.lengths_bytes, "--roots": self.roots, "--consecutive": self.consecutive}
         words = [word for name, values in lists.items() for word in (name, ",".join(map(str, values)))]
         words += ["--repeat", str(self.repeat)]
-        for name in ("settle_calls", "settle_ms", "pause_ms", "cold", "beside_native", "late_us", "late_changes",
-                     "poll_us"):
+        for name in ("settle_calls", "settle_ms", "pause_ms", "cold", "beside_native", "late_us", "poll_us"):
             if value := getattr(self, name):
                 words += [f"--{name.replace('_', '-')}", str(int(value))]
         return words
@@ -120,7 +118,6 @@ class Point:
     completion_ms: tuple[float, ...]
     bound_ms: float | None = None  # of one call; None: not in a lab
     entry_spread_ms: float = 0.0  # by so much a time may be too short, since not all entered at once
-    first_call: int = 0  # the number, as the library counts, of the first call of all these
     settling: tuple[tuple[int, float], ...] = ()  # from the second call on: how many, and their ms
     native_ms: tuple[float, ...] = ()  # of the MPI library's own calls, in turn with those of completion_ms
 
@@ -147,11 +144,9 @@ class Point:
         return self.median_ms / self.bound_ms if self.bound_ms else None
 
     def to_dict(self) -> dict:
-        return {"length_bytes": self.length_bytes, "root": self.root,
-                "consecutive": self.consecutive, "first_ms": self.first_ms,
-                "completion_ms": list(self.completion_ms), "median_ms": self.median_ms,
-                "spread_ms": self.spread_ms, "entry_spread_ms": self.entry_spread_ms,
-                "bound_ms": self.bound_ms, "to_bound": self.to_bound}
+        names = ("length_bytes", "root", "consecutive", "first_ms", "median_ms", "spread_ms", "entry_spread_ms", "bound_ms",
+                 "to_bound")
+        return {**{name: getattr(self, name) for name in names}, "completion_ms": list(self.completion_ms)}
 
 
 @dataclass(frozen=True)
@@ -279,7 +274,6 @@ def read_point(line: str, network: HostNetwork | None, ranks: int) -> Point | No
                     else bound_us(network, ranks, root, values["collective"], length) / 1000)
         return Point(length, root, values["consecutive"], values["first_ms"],
                      tuple(values["completion_ms"]), bound_ms, values["entry_spread_ms"],
-                     values.get("first_call", 0),
                      tuple((calls, took_ms) for calls, took_ms in values.get("settling", ())),
                      tuple(values.get("native_ms", ())))
     except (ValueError, KeyError) as error:

@@ -175,8 +175,6 @@ def _open_mpi_rule(low: int, choice: Choice) -> str:
 
 def intel(given: Iterable[Table]) -> str:
     """Assignments for a shell: I_MPI_ADJUST_COLLECTIVE="NUMBER:BYTES@RANKS;...\"."""
-    lines = ["# Rules of Intel MPI made by mutirao profile export: read them into a shell with `.`",
-             _WARNING, "# What is not named is Intel MPI's own choice."]
     of_collective: dict[str, list[str]] = {}
     for table in given:
         for low, high, choice in table.ranges():
@@ -184,26 +182,29 @@ def intel(given: Iterable[Table]) -> str:
                 most = (1 << 31) - 1 if high is None else high - 1
                 of_collective.setdefault(table.collective, []).append(
                     f"{choice.row.intel}:{low}-{most}@{table.ranks}-{table.ranks}")
-    for collective, rules in sorted(of_collective.items()):
-        lines.append(f'export I_MPI_ADJUST_{_theirs(collective).upper()}="{";".join(rules)}"')
-    return "\n".join(lines) + "\n"
+    return _for_a_shell("Intel MPI", [f'I_MPI_ADJUST_{_theirs(collective).upper()}="{";".join(rules)}"'
+                                      for collective, rules in sorted(of_collective.items())])
+
+
+def _for_a_shell(library: str, assignments: Iterable[str]) -> str:
+    return "\n".join([f"# Rules of {library} made by mutirao profile export: read them into a shell with `.`", _WARNING,
+                      f"# What is not named is {library}'s own choice.", *(f"export {each}" for each in assignments), ""])
 
 
 def mpich(given: Iterable[Table]) -> str:
     """Assignments for a shell. MPICH's variables know neither lengths nor numbers of ranks, so one is set
     where one algorithm serves all that was measured; its selection file knows them."""
-    lines = ["# Choices for MPICH made by mutirao profile export: read them into a shell with `.`",
-             _WARNING, "# What is not named is MPICH's own choice."]
+    assignments = []
     for collective, members in sorted(_by_collective(given).items()):
         names = {each.row and each.row.mpich for table in members for each in table.choices}
         if len(names) == 1 and (name := names.pop()):
             value = name.partition("_intra_")[2]
-            lines.append(f"export MPIR_CVAR_{_theirs(collective).upper()}_INTRA_ALGORITHM={value}")
+            assignments.append(f"MPIR_CVAR_{_theirs(collective).upper()}_INTRA_ALGORITHM={value}")
         elif names - {None}:
             several = " and ".join(sorted(each or "its own choice" for each in names))
             members[0].lost.append(f"{collective}: MPICH's variables know one algorithm for all"
                                    f" lengths and ranks, not {several}")
-    return "\n".join(lines) + "\n"
+    return _for_a_shell("MPICH", assignments)
 
 
 # --- MPICH's collective selection file (MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE), as MPICH 5 reads it ---

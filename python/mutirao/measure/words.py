@@ -138,16 +138,12 @@ def parse_roots(text: str, ranks: int, network: HostNetwork | None) -> list[int]
         for rank, host in enumerate(hosts):
             firsts.setdefault(network.sites[host], rank)
         return list(firsts.values())
-    roots = []
-    for word in text.split(","):
-        if not word.strip().isdigit():
-            raise UsageError(f"--roots '{word}': a root is a rank, or 'sites' or 'all'"
+    words = text.split(",")
+    for word in words:
+        if not (word.strip().isdigit() and int(word) < ranks):
+            raise UsageError(f"--roots '{word}': a root is a rank, 0..{ranks - 1}, or 'sites' or 'all'"
                              f"{did_you_mean(word, ('sites', 'all'))}")
-        if int(word) >= ranks:
-            raise UsageError(f"--roots {word}: with {counted(ranks, 'rank')} roots are"
-                             f" 0..{ranks - 1}")
-        roots.append(int(word))
-    return roots
+    return list(map(int, words))
 
 
 def parse_only(words: Sequence[str], collective: str = BROADCAST) -> list[str]:

@@ -1,9 +1,6 @@
-"""Parts of pictures as SVG, which take their colours from a style sheet, and the scales of axes."""
+"""Parts of pictures as SVG, which take their colours from a style sheet."""
 
-from collections.abc import Callable
 from html import escape
-
-from mutirao.base.units import duration
 
 
 def shape(tag: str, style: str, what: str = "", **attributes: float | str) -> str:
@@ -21,17 +18,3 @@ def _given(style: str, attributes: dict[str, float | str]) -> str:
     told = {name.replace("_", "-"): round(value, 1) if isinstance(value, float) else value
             for name, value in attributes.items()}
     return "".join(f' {name}="{value}"' for name, value in told.items())
-
-
-def scale(low: float, high: float, begin: float, end: float,
-          transform: Callable[[float], float]) -> Callable[[float], float]:
-    return lambda value: begin + (end - begin) * (transform(value) - low) / ((high - low) or 1)
-
-
-def time_label(us: float) -> str:
-    """Of a round time."""
-    return duration(us).replace(".00", "").replace(".0", "")
-
-
-def axis_text(x: float, y: float, anchor: str, content: str) -> str:
-    return text("axis", x, y, content, text_anchor=anchor)

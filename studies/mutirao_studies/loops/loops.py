@@ -17,7 +17,7 @@ from mutirao.base.errors import Failure, UsageError
 from mutirao.base.progress import Steps, steps
 from mutirao.base.tables import Table
 from mutirao.base.units import counted
-from mutirao.explain.saved import total_of
+from mutirao.explain.saved import account_of, total_of
 from mutirao.lab.lab import Lab, bring_up, verify_run
 from mutirao.measure.circumstances import Circumstances
 from mutirao.measure.intervals import Ratio, ratio_of_pairs
@@ -150,11 +150,11 @@ def _run(loop: Loop, mpi: Mpi, lab: Lab, count: int, arm: str, settings: Mapping
 
 def _said(report: dict | None) -> dict | None:
     """What mutirao says that it saved in the loop, which MPI_Finalize is not in. None: that it does not know."""
-    total = total_of(report) if report else None
-    if total is None or total.net_us is None:
+    total = total_of(report or {})
+    if total["net_us"] is None:
         return None
-    return {"saved_s": (total.account.net_us - total.waited_us) / 1e6 - _private_communicators_s(report),
-            "error_s": total.error_us / 1e6}
+    return {"saved_s": (account_of(total).net_us - total["waited_us"]) / 1e6 - _private_communicators_s(report),
+            "error_s": total["error_us"] / 1e6}
 
 
 def _private_communicators_s(report: dict) -> float:

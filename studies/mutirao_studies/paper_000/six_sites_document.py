@@ -113,8 +113,8 @@ def _one_broadcast(result: dict) -> list[Section]:
     hosts = {"sites": network["site_of"], "latency_us": network["latency_us"]}
     return [
         Section("The network", [
-            "<p>Six sites of four hosts each in Brazil (0, 3 and 5), the United States (1 and 4) and China (2). The thick"
-            " links are the minimum spanning tree that the hosts find among themselves, with one-way latencies; below are"
+            "<p>Six sites of four hosts each in Brazil (0, 3 and 5), the United States (1 and 4) and China (2). The"
+            " lines are the minimum spanning tree that the hosts find among themselves, with one-way latencies; below are"
             " the round trips, from pings to universities.</p>",
             f"<figure>{site_map(hosts, network['spanning_tree'])}</figure>", _latencies(network)]),
         Section("One broadcast, until the last host has it", [

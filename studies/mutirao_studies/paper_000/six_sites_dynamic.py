@@ -5,13 +5,13 @@ was; while it stands, the lab changes its links. A call's time is from the root'
 host has it. Where two figures ask for the same job it runs once.
 """
 
+import math
 import statistics
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from mutirao.base.progress import Steps, steps
-from mutirao.explain.full import ghs_message_bound
 from mutirao.lab.lab import Lab, bring_up
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.circumstances import Circumstances
@@ -193,6 +193,13 @@ def describe_run(run: SteadyRun, ahead: int) -> dict:
             "completion_ms": list(run.completion_ms), "adaptation": run.adaptation,
             "ghs": ghs_messages(run),
             "ran": run.measurement.chosen(LENGTH_BYTES, ROOT), "overruns": run.measurement.overruns}
+
+
+def ghs_message_bound(latency_us: list) -> int:
+    """2 E + 5 N log2 N, over the links that let something through (null: nothing does)."""
+    hosts = len(latency_us)
+    links = sum(latency_us[a][b] is not None for a in range(hosts) for b in range(a))
+    return int(2 * links + 5 * hosts * math.log2(hosts)) if hosts else 0
 
 
 def ghs_messages(run: SteadyRun) -> dict | None:

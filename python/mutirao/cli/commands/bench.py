@@ -38,7 +38,7 @@ _GOES_WITH = {
     "consecutive": (None,), "pause_s": (None,), "repeat": (None, "--choice", "--guidelines"),
     "tcp": (None, "--choice", "--guidelines"), "mpi": (None, "--choice", "--guidelines"),
     "assignments": (None, "--choice", "--guidelines"),
-    "late_us": ("--choice",), "late_changes": ("--choice",), "contenders": ("--guidelines",),
+    "late_us": ("--choice",), "contenders": ("--guidelines",),
     **dict.fromkeys(("rounds", "settle_calls", "settle_s"), ("--choice", "--guidelines"))}
 _OPTIONS = {"assignments": "--set", "contenders": "--with"}
 

@@ -12,7 +12,6 @@ import math
 import os
 import statistics
 import sys
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ from mutirao.base.tables import print_table
 from mutirao.base.units import counted
 from mutirao.explain.report_file import keep_for_explain, with_file
 from mutirao.measure.circumstances import Circumstances, busy_remarks
-from mutirao.measure.intervals import Ratio, half_width, ratio_of_pairs
+from mutirao.measure.intervals import Ratio, ratio_of_pairs
 from mutirao.run.job import Placed, add_arguments, job_of
 from mutirao.run.launch import CompletedRun
 
@@ -45,9 +44,6 @@ LEAST_DIFFERENCE = 0.005
 # What a user would want to know of, and how surely the pairs that are advised find it.
 WORTH_FINDING, FOUND_OF_100 = 0.03, 90
 NATIVELY, WITH_MUTIRAO = "natively", "with mutirao"
-_FEWEST_TO_SEE_OUTLIERS = 5
-# Of a side's own spread, as the median deviation shows it, and at least so much of its median.
-_OUTLIER_DEVIATIONS, _OUTLIER_LEAST = 5 * 1.4826, 0.1
 
 
 def register(subparsers, common) -> None:
@@ -86,7 +82,7 @@ def run(arguments) -> int:
     if interrupted:
         note(f"interrupted after {comparison.pairs} of {counted(arguments.runs, 'pair')}")
     if comparison.pairs:
-        warned = [*warnings(comparison, arguments.warmup > 0), *([] if measured.seen else [_UNSEEN]),
+        warned = [*warnings(comparison), *([] if measured.seen else [_UNSEEN]),
                   *busy_remarks(circumstances.to_dict())]
         if arguments.json:
             print_json({**_as_dict(comparison), "warnings": warned, "interrupted": interrupted,
@@ -120,10 +116,6 @@ class Comparison:
         return len(self.native_s)
 
     @property
-    def sides(self) -> dict[str, Sequence[float]]:
-        return {NATIVELY: self.native_s, WITH_MUTIRAO: self.mutirao_s}
-
-    @property
     def ratio(self) -> Ratio:
         """How many times as fast; one pair has no interval."""
         return ratio_of_pairs(list(zip(self.native_s, self.mutirao_s, strict=True)), CONFIDENCE)
@@ -155,56 +147,22 @@ def verdict_line(comparison: Comparison) -> str:
     return f"{WITH_MUTIRAO} {shown} times {comparison.verdict} than {NATIVELY}"
 
 
-def warnings(comparison: Comparison, warmed_up: bool) -> Iterator[str]:
-    """What hides or bends the answer, and what to do."""
+def warnings(comparison: Comparison) -> Iterator[str]:
+    """What hides the answer, and what to do."""
     if comparison.pairs == 1:
         yield f"One pair of runs gives no interval: --runs {USUAL_PAIRS} does"
-    elif comparison.verdict == "as fast as":
-        yield from _hidden_by_noise(comparison)
-    for side, times_s in comparison.sides.items():
-        yield from _outliers(side, times_s, warmed_up)
+    elif comparison.verdict == "as fast as" and comparison.pairs < (needed := pairs_needed(comparison.spread)):
+        # A few pairs do not tell how far runs differ.
+        advice = f"--runs {max(needed, USUAL_PAIRS)}" if needed <= _MOST_PAIRS else f"not even --runs {_MOST_PAIRS}"
+        yield (f"A difference can hide in the noise of so few runs: {advice} would show one of {WORTH_FINDING:.0%}, and"
+               " fewer on a quieter machine")
 
 
-def pairs_needed(spread: float) -> int | None:
-    """To find what is worth finding in FOUND_OF_100 of 100 comparisons, where log ratios have this standard deviation.
-    None: too many for anybody."""
-    counts = range(2, _MOST_PAIRS + 1)
-    index = bisect_left(counts, -WORTH_FINDING, key=lambda pairs: -_smallest_found(spread, pairs))
-    return counts[index] if index < len(counts) else None
-
-
-def _smallest_found(spread: float, pairs: int) -> float:
-    """The relative difference that is found in FOUND_OF_100 of 100."""
-    by_luck = statistics.NormalDist().inv_cdf(FOUND_OF_100 / 100) * spread / math.sqrt(pairs)
-    return math.expm1(min(half_width(spread, pairs, CONFIDENCE) + by_luck, 99))
-
-
-def _hidden_by_noise(comparison: Comparison) -> Iterator[str]:
-    needed = pairs_needed(comparison.spread)
-    if needed is not None and needed <= comparison.pairs:
-        return
-    found = _smallest_found(comparison.spread, comparison.pairs)
-    hidden = f"of less than some {found:.0%}" if found < 1 else "of less than a multiple"
-    # A few pairs do not tell how far runs differ.
-    advice = f"--runs {max(needed, USUAL_PAIRS)} would" if needed else f"not even --runs {_MOST_PAIRS} would"
-    yield (f"A difference {hidden} can hide in the noise of so few runs: {advice} show one of {WORTH_FINDING:.0%},"
-           " and fewer on a quieter machine")
-
-
-def _outliers(side: str, times_s: Sequence[float], warmed_up: bool) -> Iterator[str]:
-    if len(times_s) < _FEWEST_TO_SEE_OUTLIERS:
-        return
-    median = statistics.median(times_s)
-    deviation = statistics.median(abs(time_s - median) for time_s in times_s)
-    limit = median + max(_OUTLIER_DEVIATIONS * deviation, _OUTLIER_LEAST * median)
-    slow = [number for number, time_s in enumerate(times_s) if time_s > limit]
-    if slow == [0] and not warmed_up:
-        yield (f"The first run {side} took {times_s[0] / median:.1f} times as long as the others: --warmup 1"
-               " leaves it out")
-    elif slow:
-        yield (f"{counted(len(slow), 'run')} of {len(times_s)} {side} took up to"
-               f" {max(times_s) / median:.1f} times as long as the others: something else was at work; run"
-               " it again on a quiet machine")
+def pairs_needed(spread: float) -> int:
+    """To find what is worth finding in FOUND_OF_100 of 100 comparisons, where log ratios have this standard deviation:
+    by the normal distribution, with Guenther's correction (1981) for Student's t."""
+    sure, found = map(statistics.NormalDist().inv_cdf, ((1 + CONFIDENCE) / 2, FOUND_OF_100 / 100))
+    return math.ceil(((sure + found) * spread / math.log1p(WORTH_FINDING)) ** 2 + sure ** 2 / 2)
 
 
 @dataclass
@@ -272,7 +230,7 @@ class Measured:
             sys.stderr.write(finished.errors)
         if not native:
             self.last = finished
-            keep_for_explain(finished.report, self.placed.job.argv, finished.returncode, False)
+            keep_for_explain(finished.report, self.placed.job.argv, finished.returncode)
         if finished.returncode:
             raise Failure(f"{which}, {side}: the program failed with exit code {finished.returncode}, so there is"
                           " nothing to compare")
@@ -291,7 +249,7 @@ def _print(comparison: Comparison, warned: Sequence[str], next_line: str) -> Non
     print_lines([verdict_line(comparison), ""])
     print_table(("", "runs", "mean", "sd", "min", "max"),
                 [(side, len(times_s), *map(_seconds, _figures(times_s).values()))
-                 for side, times_s in comparison.sides.items()])
+                 for side, times_s in ((NATIVELY, comparison.native_s), (WITH_MUTIRAO, comparison.mutirao_s))])
     if comparison.pairs > 1:
         print_lines(["", f"±: {CONFIDENCE:.0%} interval of the ratio, from {comparison.pairs} pairs of runs"])
     print_lines(["", *(f"Warning: {line}" for line in warned)] if warned else [])

@@ -2,7 +2,6 @@
 missing."""
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -37,8 +36,6 @@ def _finding(what: str, good: bool, detail: str, remedy: str, otherwise: str = "
 
 
 IDLE_WINDOWS = Path("/proc/sys/net/ipv4/tcp_slow_start_after_idle")
-# What builds mutirao, and the package that brings it.
-BUILD_TOOLS = (("g++", "g++"), ("cmake", "cmake"), ("ninja", "ninja-build"))
 
 
 def register(subparsers, common) -> None:
@@ -90,9 +87,6 @@ def _python() -> Iterator[Finding]:
 
 
 def _build() -> Iterator[Finding]:
-    for program, package in () if INSTALLED else BUILD_TOOLS:
-        path = shutil.which(program)
-        yield _finding(program, path is not None, path or "", f"run make setup, or apt-get install {package}")
     built = CORE_TOOL.is_file()
     yield _finding("mutirao-core", built, _catalogue_size() if built else "", "run make build", "not built",
                    needed=True)

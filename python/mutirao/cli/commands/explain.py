@@ -9,13 +9,13 @@ from mutirao.base.output import print_json, print_lines, tell
 from mutirao.base.units import counted
 from mutirao.base.user_files import write_file
 from mutirao.explain.choices import class_row, class_took_us
-from mutirao.explain.full import as_far_as_counted, extent, forgotten, head, in_full, title, who_took_calls
+from mutirao.explain.full import as_far_as_counted, forgotten, head, in_full, title, who_took_calls
 from mutirao.explain.page import make_page
 from mutirao.explain.report_file import read_report, told_as_no_report, with_file
-from mutirao.explain.saved import own_calls, total_of
+from mutirao.explain.saved import total_of
 
 _PAGE = Path("mutirao-report.html")
-_MOST_CLASSES, _MOST_COMMUNICATORS, _MOST_ALIKE = 8, 3, 2
+_MOST_CLASSES, _MOST_COMMUNICATORS = 8, 3
 
 
 def register(subparsers, common) -> None:
@@ -55,7 +55,7 @@ def _draw(report: dict, arguments) -> int:
         page, total = make_page(report, arguments.file), total_of(report)
     path = arguments.output or _PAGE
     write_file(path, page)
-    tell(arguments.json, {"page": str(path), "saved_us": total.net_us, "verdict": total.line}, f"page: {path}")
+    tell(arguments.json, {"page": str(path), "saved_us": total["net_us"], "verdict": total["line"]}, f"page: {path}")
     return 0
 
 
@@ -70,15 +70,14 @@ def explain(report: dict, everything: bool = False) -> Iterator[str]:
 
 
 def _in_short(report: dict) -> Iterator[str]:
-    """The communicators that took longest, with a line for each kind of call; the others in a line for all that are
-    alike."""
+    """The communicators that took longest, with a line for each kind of call."""
     ranked = sorted(map(as_far_as_counted, report["communicators"]), reverse=True,
                     key=lambda communicator: sum(map(class_took_us, communicator["classes"])))
     left = _MOST_CLASSES
     for number, communicator in enumerate(ranked):
         if number == _MOST_COMMUNICATORS or (number and left <= 0):
             yield ""
-            yield from _alike(ranked[number:])
+            yield f"{counted(len(ranked) - number, 'more communicator')} (--all)"
             return
         yield ""
         yield f"{title(communicator)}; {who_took_calls(communicator)}"
@@ -94,17 +93,3 @@ def _table(classes: Sequence[dict]) -> Iterator[str]:
     widths = [max((len(row[column]) for row in rows), default=0) for column in (0, 1)]
     for name, calls, ran in rows:
         yield f"  {name:<{widths[0]}}  {calls:>{widths[1]}}  {ran}"
-
-
-def _alike(communicators: Sequence[dict]) -> Iterator[str]:
-    kinds: dict[str, list[dict]] = {}
-    for communicator in communicators:
-        kinds.setdefault(f"{extent(communicator)}, {who_took_calls(communicator)}", []).append(communicator)
-    yield f"{counted(len(communicators), 'more communicator')}:"
-    shown = sorted(kinds.items(), key=lambda kind: -len(kind[1]))
-    for what, alike in shown[:_MOST_ALIKE]:
-        yield (f"  {len(alike)} of {what}; {counted(sum(each['calls'] for each in alike), 'call')},"
-               f" {sum(own_calls(of_class) for each in alike for of_class in each['classes'])} of them by"
-               " algorithms of mutirao's")
-    if left := sum(len(alike) for _, alike in shown[_MOST_ALIKE:]):
-        yield f"  {left} of other kinds"

@@ -155,11 +155,7 @@ def _counters_table(network: HostNetwork, counters: Counters) -> _Table:
         dropped = sum(counters.dropped[a][b] for a, b in pairs)
         return str(packets) if dropped == 0 else f"{packets} ({dropped} lost)"
 
-    columns, rows = _by_site(network, cell)
-    columns.append("MB sent")
-    for row, site in zip(rows, network.site_names, strict=True):
-        row.append(f"{sum(sum(counters.bytes[host]) for host in network.hosts_of(site)) / 1e6:.3f}")
-    return columns, rows
+    return _by_site(network, cell)
 
 
 def _by_site(network: HostNetwork, cell: Callable[[list[tuple[int, int]]], str]) -> _Table:

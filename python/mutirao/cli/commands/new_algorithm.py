@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import tell
-from mutirao.base.paths import INSTALLED, ROOT
+from mutirao.base.paths import ROOT
 from mutirao.base.user_files import read_text, write_file
 
 ALGORITHMS = Path("src/core/algorithms")
@@ -40,8 +40,6 @@ def register(subparsers, common) -> None:
 
 def run(arguments) -> int:
     collective, name = arguments.collective, arguments.name
-    if INSTALLED and arguments.root == ROOT:
-        raise UsageError("this mutirao is installed: name a checkout by --root")
     source = make(arguments.root, collective, name)
     following = {
         "build it": "make build",

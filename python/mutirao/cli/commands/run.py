@@ -32,7 +32,8 @@ def run(arguments) -> int:
     with job.placed() as placed:
         finished = placed.run(native, capture=arguments.json)
     sys.stderr.write(finished.errors)
-    keep_for_explain(finished.report, job.argv, finished.returncode, native)
+    if not native:
+        keep_for_explain(finished.report, job.argv, finished.returncode)
     if arguments.json:
         print_json({"returncode": finished.returncode, "mpi": job.mpi.name, "ranks": placed.ranks,
                     "seconds": round(finished.seconds, 3), "command": finished.command,

@@ -34,8 +34,6 @@ def register(subparsers, common) -> None:
         " where these come from; an algorithm, for example broadcast/tree or broadcast/chain:segment_bytes=4096: who"
         " sends what when; default: %(default)s")
     what.completions = (*_LISTS, *COLLECTIVES)
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="assignments",
-                        help="with settings: as it would be given to run")
     parser.add_argument("--ranks", type=int, metavar="N",
                         help="default: as many as fit all hosts of the network, or 8")
     parser.add_argument("--ranks-per-host", type=int, metavar="K",
@@ -55,15 +53,13 @@ def register(subparsers, common) -> None:
 
 
 def run(arguments) -> int:
-    if arguments.assignments and arguments.what != "settings":
-        raise UsageError("--set changes only what show settings says")
     if "/" in arguments.what:
         return _show_schedule(arguments)
     for name in _OF_SCHEDULES:
         if getattr(arguments, name) is not None:
             raise UsageError(f"--{name.replace('_', '-')} is about one algorithm: name it as COLLECTIVE/ALGORITHM")
     if arguments.what == "settings":
-        return _list_settings(arguments)
+        return _list_settings(arguments.json)
     if arguments.what not in ("algorithms", *COLLECTIVES):
         raise unknown("collective", arguments.what, (*COLLECTIVES, *_LISTS), "; or COLLECTIVE/ALGORITHM")
     return _list_algorithms(None if arguments.what == "algorithms" else arguments.what, arguments.json)
@@ -89,13 +85,13 @@ def _parameters(row: dict) -> str:
     return ", ".join(f"{name}={'|'.join(map(str, known))}" for name, known in values.items() if known)
 
 
-def _list_settings(arguments) -> int:
-    given = settings_given(arguments.assignments)
+def _list_settings(as_json: bool) -> int:
+    given = settings_given([])
     rows = []
     for row in core_tool.settings():
         value, place = given.get(row["name"], (row["default"], "default"))
         rows.append({**row, "value": value, "from": place})
-    if arguments.json:
+    if as_json:
         print_json(rows)
     else:
         print_lines(_lines_of_settings(rows), hanging="")

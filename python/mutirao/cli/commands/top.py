@@ -12,7 +12,6 @@ import time
 import tty
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import starmap
 from pathlib import Path
 
@@ -20,12 +19,11 @@ from mutirao.agent.seen import Dump, Link, View, find_agent
 from mutirao.base.errors import Failure, UsageError, check_range
 from mutirao.base.output import print_json
 from mutirao.base.tables import BOLD, BOUND, FAINT, styled, table_lines
-from mutirao.base.units import duration, memory, spoken
+from mutirao.base.units import duration, spoken
 from mutirao.base.user_files import read_json
 from mutirao.catalogue.tree_text import draw_tree
 
 BAD, CHANGED, TREE = BOUND, "33", "32"
-SORTS = ("change", "tree", "latency", "error")
 _SPARKS = "▁▂▃▄▅▆▇█"
 _MOST_SPARKS = 24
 _MOST_TITLE = 33  # of a link, by its hosts' names
@@ -36,58 +34,32 @@ _TICK_S = 0.2  # so soon it is seen that the window has another size
 
 Line = tuple[str, str]  # with its style
 
-# --- a frame: a pure function of what the agent told, what it told before, and the size of the window ----
+# --- a frame: a pure function of what the agent tells, what it told first, and the size of the window --------
 
 
-@dataclass
-class Past:
-    """What earlier frames showed: for rates, and for what changed since."""
-
-    before: View | None = None
-    first: View | None = None
-
-    def add(self, view: View) -> None:
-        if self.first is None or self.first.status["started_s"] != view.status["started_s"]:
-            self.first = view
-        self.before = view
-
-
-@dataclass(frozen=True)
-class Shown:
-    """How the reader wants it."""
-
-    columns: int
-    rows: int
-    sort: str = SORTS[0]
-    keys: bool = True  # whether there is a terminal whose keys do something
-    paused: bool = False
-
-
-def frame(dump: Dump, past: Past, shown: Shown) -> list[Line]:
+def frame(dump: Dump, first: View | None, columns: int, rows: int) -> list[Line]:
     """As many lines as there are rows, none longer than the window is wide. Failure where the agent is of another
     version."""
     try:
-        lines = _frame(View(dump), past, shown)
+        lines = _frame(View(dump), first, rows)
     except _OF_ANOTHER_VERSION as error:
         raise Failure(f"that is not what an agent of this version tells ({type(error).__name__}: {error})") from None
     # What could move the cursor is replaced.
-    return [("".join(letter if letter.isprintable() else "?" for letter in text[:shown.columns]), style)
+    return [("".join(letter if letter.isprintable() else "?" for letter in text[:columns]), style)
             for text, style in lines]
 
 
-def _frame(view: View, past: Past, shown: Shown) -> list[Line]:
+def _frame(view: View, first: View | None, rows: int) -> list[Line]:
     """Of what has no room the tree may keep a third, and the events a quarter."""
-    head, tree, links = list(_head(view, past)), list(_tree(view)), _links(view, past, shown.sort)
-    keys = f"q quit   s sort: {shown.sort} first   space {'go on' if shown.paused else 'pause'}"
-    foot = [(keys, FAINT)] if shown.keys else []
-    left = max(0, shown.rows - len(head) - len(foot))
+    head, tree, links = list(_head(view)), list(_tree(view)), _links(view, first)
+    left = max(0, rows - len(head))
     tree = tree[:max(left // 3, left - len(links) - len(view.status["events"]) - 2)]
     events = list(_events(view))[:max(left // 4, left - len(links) - len(tree))]
     body = [*links[:max(0, left - len(tree) - len(events))], *tree, *events]
-    return [*head, *body[:left], *foot]
+    return [*head, *body[:left]]
 
 
-def _head(view: View, past: Past) -> Iterator[Line]:
+def _head(view: View) -> Iterator[Line]:
     status = view.status
     up = spoken(status["time_s"] - status["started_s"])
     tree = f"tree version {view.network['version']}" if view.tree else "no tree yet"
@@ -96,43 +68,27 @@ def _head(view: View, past: Past) -> Iterator[Line]:
            f"  {view.dump['name']}"), BOLD
     if not view.dump["alive"]:
         yield "the agent has ended", BAD
-    yield _costs(view, past.before), ""
+    yield _costs(view), ""
     channels = sum(link["channel_up"] for link in status["links"])
     yield (f"channels: {channels} of {view.host_count - 1} up; probes: {view.counted('probes_sent')} sent,"
            f" {view.counted('probes_late')} late"), ""
     yield f"frames: {view.counted('frames_accepted')} accepted, {view.counted('rejected_')} rejected", ""
     if status["series_stopped"]:
         yield f"the series has stopped: {status['series_stopped']}", BAD
-    if status["sensors"]:
-        yield "this host: " + ", ".join(_sensor(each["name"], each["value"]) for each in status["sensors"]), ""
     yield "", ""
 
 
-def _costs(view: View, before: View | None) -> str:
-    """Since the frame before; in the first one since the agent began."""
-    def told(of: View) -> list[float]:
-        return [of.status["time_s"], of.status["processor_s"],
-                *(of.counted(f"udp_bytes_{way}", f"tcp_bytes_{way}") for way in ("sent", "received"))]
-
-    started_s = view.status["started_s"]
-    follows = before and before.status["started_s"] == started_s and before.status["time_s"] < view.status["time_s"]
-    since = told(before) if follows else [started_s, 0, 0, 0]
-    seconds, processor_s, sent, received = (now - then for now, then in zip(told(view), since, strict=True))
-    resident = memory(view.status["resident_bytes"])
+def _costs(view: View) -> str:
+    """Since the agent began."""
+    status = view.status
+    resident = f"{status['resident_bytes'] / (1 << 20):.1f} MiB"
+    seconds = status["time_s"] - status["started_s"]
     if seconds <= 0:
         return f"agent: {resident}"
-    return (f"agent: {processor_s / seconds:.2%} of a core, {resident}, {sent * 8 / seconds / 1000:.1f} kbit/s sent,"
-            f" {received * 8 / seconds / 1000:.1f} received")
-
-
-def _sensor(name: str, value: float) -> str:
-    """The unit is the end of the name."""
-    title = name.rpartition("_")[0].replace("_", " ")
-    if name.endswith("_bytes"):
-        return f"{title} {memory(value)}"
-    if name.endswith("_share"):
-        return f"{title} {value:.0%}"
-    return f"{name} {value:.3g}"
+    sent, received = (view.counted(f"udp_bytes_{way}", f"tcp_bytes_{way}") * 8 / seconds / 1000
+                      for way in ("sent", "received"))
+    return (f"agent: {status['processor_s'] / seconds:.2%} of a core, {resident}, {sent:.1f} kbit/s sent,"
+            f" {received:.1f} received")
 
 
 def change_of(view: View, first: View | None, link: Link) -> float:
@@ -145,22 +101,16 @@ def change_of(view: View, first: View | None, link: Link) -> float:
     return math.inf if math.inf in (before, now) or before == 0 else 100 * (now / before - 1)
 
 
-def ranked(view: View, past: Past, sort: str) -> list[Link]:
-    """The most interesting first; ties by what else is interesting."""
-    def error(link: Link) -> float:
-        own = view.own(link)
-        return own["latency_us"]["error"] if own and own["latency_us"] else -1.0
-
-    keys = {"tree": lambda link: link in view.tree, "latency": view.link_us, "error": error,
-            "change": lambda link: abs(change_of(view, past.first, link))}
-    order = [sort, *(name for name in ("tree", "change", "latency") if name != sort)]
-    return sorted(view.links_within_reach(), key=lambda link: (*(-keys[name](link) for name in order), link))
+def ranked(view: View, first: View | None) -> list[Link]:
+    """What changed most comes first, then the tree, then the longest."""
+    return sorted(view.links_within_reach(), key=lambda link: (
+        -abs(change_of(view, first, link)), link not in view.tree, -view.link_us(link), link))
 
 
-def _links(view: View, past: Past, sort: str) -> list[Line]:
+def _links(view: View, first: View | None) -> list[Line]:
     cells, styles = [], {}
-    for number, link in enumerate(ranked(view, past, sort)):
-        change, now_us = change_of(view, past.first, link), view.link_us(link)
+    for number, link in enumerate(ranked(view, first)):
+        change, now_us = change_of(view, first, link), view.link_us(link)
         cells.append(_cells(view, link, change))
         styles[number] = (BAD if math.isinf(now_us) else CHANGED if change else TREE if link in view.tree else "")
     return list(table_lines(_COLUMNS, cells, styles))
@@ -221,8 +171,6 @@ def register(subparsers, common) -> None:
                         " that is up")
     parser.add_argument("--interval", type=float, default=1.0, metavar="S", help="default: 1 s")
     parser.add_argument("--once", action="store_true", help="one frame, also without a terminal")
-    parser.add_argument("--sort", choices=SORTS, default=SORTS[0],
-                        help="what comes first among the links; default: %(default)s")
     parser.add_argument("--file", type=Path, metavar="JSON", help="look at a kept dump instead"
                         " (mutirao top --json)")
     parser.set_defaults(run=run)
@@ -236,7 +184,7 @@ def run(arguments) -> int:
     if arguments.json:
         print_json(look())
         return 0
-    text = once(look(), arguments.sort)  # what is wrong with it is said on the ordinary screen
+    text = once(look())  # what is wrong with it is said on the ordinary screen
     if not arguments.once and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("top needs a terminal; --once prints one frame without")
     if arguments.once:
@@ -244,7 +192,7 @@ def run(arguments) -> int:
         return 0
     try:
         with full_screen():
-            watch(look, arguments.sort, arguments.interval)
+            watch(look, arguments.interval)
     except KeyboardInterrupt:
         pass  # another way to quit
     return 0
@@ -259,8 +207,8 @@ def _at_kept(file: Path) -> Callable[[], Dump]:
     return lambda: dump
 
 
-def once(dump: Dump, sort: str = SORTS[0]) -> str:
-    return _text(frame(dump, Past(), Shown(*shutil.get_terminal_size((100, 60)), sort, keys=False)), "\n")
+def once(dump: Dump) -> str:
+    return _text(frame(dump, None, *shutil.get_terminal_size((100, 60))), "\n")
 
 
 def _text(lines: Sequence[Line], end: str) -> str:
@@ -297,22 +245,20 @@ def full_screen() -> Iterator[None]:
         signal.signal(signal.SIGTSTP, old_suspend)
 
 
-def watch(look: Callable[[], Dump], sort: str, interval_s: float) -> None:
-    past, paused, key, drawn = Past(), False, "", []
+def watch(look: Callable[[], Dump], interval_s: float) -> None:
+    key, drawn = "", []
     dump = look()
+    first = View(dump)
     next_look = time.monotonic() + interval_s
     while key not in ("q", "Q"):
-        if key == "s":
-            sort = SORTS[(SORTS.index(sort) + 1) % len(SORTS)]
-        elif key == " ":
-            paused = not paused
         if time.monotonic() >= next_look:
             next_look = time.monotonic() + interval_s
-            if not paused:
-                past.add(View(dump))
-                dump = look()
-        lines = frame(dump, past, Shown(*shutil.get_terminal_size(), sort, paused=paused))
-        if lines != drawn or key:
+            dump = look()
+            if (now := View(dump)).status["started_s"] != first.status["started_s"]:  # another agent by the same name
+                first = now
+        columns, rows = shutil.get_terminal_size()
+        lines = [*frame(dump, first, columns, rows - 1), ("q quit"[:columns], FAINT)]
+        if lines != drawn:
             draw(lines)
         drawn = lines
         key = key_within(min(_TICK_S, next_look - time.monotonic()))

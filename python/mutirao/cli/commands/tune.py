@@ -36,6 +36,8 @@ _COLLECTIVES = "barrier,broadcast,reduce,allreduce,allgather,alltoall,reduce_sca
 _BYTES = "8,256,4KiB,64KiB,1MiB"
 _JOBS = 5
 _DAY_S = 24 * 3600
+# Candidates that are predicted to take more than so many times the best are left out.
+_FACTOR = 2.0
 
 # Of one length and root in one job; of those that take long fewer tell as much.
 _CALLS, _CALLS_IF_LONG, _LONG_MS = 10, 3, 100.0
@@ -73,7 +75,6 @@ class Tuning:
     cells: Sequence[Cell]
     buffers: Sequence[str]  # warm, cold
     starts: int  # of each candidate
-    factor: float  # candidates that are predicted to take more than so many times the best are left out
     path: Path  # of the profile
     since_s: float  # what was measured earlier counts nothing
 
@@ -131,7 +132,7 @@ class Tuning:
             return arms_for(cell.collective, ONE_HOST, self.ranks, cell.length_bytes, cell.root)
         least_ms = min(predicted_ms.values())
         return [name for name, time_ms in predicted_ms.items()
-                if name != NATIVE and time_ms <= self.factor * least_ms]
+                if name != NATIVE and time_ms <= _FACTOR * least_ms]
 
     def left(self, job: Job) -> int:
         if job in self.refused:
@@ -249,8 +250,6 @@ def register(subparsers, common) -> None:
                         help="begin no job that would end later; default: 300")
     parser.add_argument("--jobs", type=int, default=_JOBS, metavar="K",
                         help=f"of each candidate, so that no single one decides; default: {_JOBS}")
-    parser.add_argument("--factor", type=float, default=2, metavar="X", help="leave out what is"
-                        " predicted to take more than so many times the best; default: 2")
     parser.add_argument("--again", action="store_true",
                         help="do not go on from what was measured within the last day")
     add_settings(parser)
@@ -272,7 +271,7 @@ def run(arguments) -> int:
     cells = _cells(arguments, place)
     buffers = ("warm", "cold") if arguments.buffers == "both" else (arguments.buffers,)
     since_s = began_s if arguments.again else began_s - _DAY_S
-    tuning = Tuning(mpi, settings, cells, buffers, arguments.jobs, arguments.factor, path, since_s)
+    tuning = Tuning(mpi, settings, cells, buffers, arguments.jobs, path, since_s)
     with campaign_in(place, "tune", 1 + len(cells)) as campaign:
         for line in busy_remarks(campaign.circumstances.to_dict()):
             note(line)
@@ -286,7 +285,7 @@ def run(arguments) -> int:
 
 
 def _check(arguments, settings: dict[str, str]) -> None:
-    for name, least in (("jobs", 1), ("factor", 1), ("budget", 0)):
+    for name, least in (("jobs", 1), ("budget", 0)):
         check_range(f"--{name}", getattr(arguments, name), least)
     for name in arguments.collective.split(","):
         if name not in COLLECTIVES:

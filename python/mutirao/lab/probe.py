@@ -1,5 +1,5 @@
-"""Runs on a host of the lab, as a program: answers UDP packets and measures round trips with them,
-or sends a train of them and measures from their distances how fast they came through.
+"""Runs on a host of the lab, as a program: measures round trips, or sends a train of UDP packets and measures from
+their distances how fast they came through.
 
 Standard library only and no other file of the package, since it starts once per site.
 """
@@ -13,32 +13,26 @@ import struct
 import sys
 import time
 
-PORT = 7077
 TRAIN_PORT = 7078
 TRAIN_PACKETS = 60
 PACKET_BYTES = 1400
 _WIRE_BITS = (PACKET_BYTES + 8 + 20 + 14) * 8
 _SECONDS_TO_WAIT = 5.0
+_ECHO_REQUEST, _ECHO_REPLY = 8, 0  # of ICMP
+_IP_HEADER_BYTES = 20
 _SO_TIMESTAMPNS = 35  # Linux; Python does not name it
 _TIMESPEC = struct.Struct("@qq")
 
 
-def answer() -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
-        own.bind(("0.0.0.0", PORT))
-        print("ready", flush=True)
-        while True:
-            data, sender = own.recvfrom(64)
-            own.sendto(data, sender)
-
-
 def round_trip_us(own: socket.socket, address: str, number: int) -> float | None:
-    message = str(number).encode()
+    """Of an echo request, which the other host's kernel answers."""
     started = time.time_ns()
-    own.sendto(message, (address, PORT))
+    # Without identifier and data the checksum is that of the type and the number.
+    own.sendto(struct.pack("!BBHHH", _ECHO_REQUEST, 0, 0xffff - (_ECHO_REQUEST << 8) - number, 0, number), (address, 0))
+    answered = struct.pack("!HH", 0, number)
     try:
         received, arrived = receive(own)
-        while received != message:  # a late answer to an earlier packet
+        while received[_IP_HEADER_BYTES] != _ECHO_REPLY or received[-len(answered):] != answered:  # to an earlier one
             received, arrived = receive(own)
     except TimeoutError:
         return None
@@ -55,7 +49,7 @@ def receive(own: socket.socket) -> tuple[bytes, int]:
 def measure(repetitions: str, *addresses: str) -> None:
     """Prints the median round trip to each address; null where nothing came back."""
     medians = []
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+    with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as own:
         own.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
         own.settimeout(_SECONDS_TO_WAIT)
         for address in addresses:
@@ -94,5 +88,5 @@ def be_punctual() -> None:
 
 if __name__ == "__main__":
     be_punctual()
-    {"answer": answer, "measure": measure, "take-train": take_train, "send-train": send_train}[sys.argv[1]](
+    {"measure": measure, "take-train": take_train, "send-train": send_train}[sys.argv[1]](
         *sys.argv[2:])
