@@ -2,6 +2,7 @@
 one as an HTML page that needs nothing beside itself."""
 
 import json
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -37,8 +38,15 @@ class Statements(NamedTuple):
     rows: Sequence[Sequence[str]]
 
 
+class Drawn(NamedTuple):
+    """A table with columns of numbers of one kind: on the page each has a bar behind it, all on one scale from 0 on."""
+
+    table: Table
+    columns: range
+
+
 Html = str  # for the page alone: charts, and what is said of them
-Part = Table | Lines | Statements | Html
+Part = Table | Lines | Statements | Drawn | Html
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,12 @@ class Marked:
 
     def __str__(self) -> str:
         return self.text + {"best": "+", "worst": "-"}[self.style]
+
+
+@dataclass(frozen=True)
+class _WithBar:
+    text: str
+    share: float  # of the longest bar
 
 
 @dataclass(frozen=True)
@@ -106,6 +120,7 @@ def text_of(document: Document) -> str:
 
 def _texts(parts: Sequence[Part]) -> Iterator[str]:
     for part in parts:
+        part = part.table if isinstance(part, Drawn) else part
         if isinstance(part, Table):
             styles = {number: _ROW_STYLES[row[0]] for number, row in enumerate(part.rows) if row[0] in _ROW_STYLES}
             yield text_table(part.columns, part.rows, textwrap.fill(part.title, _WIDTH), styles)
@@ -140,6 +155,8 @@ def how_made(result: dict, *more: str | None) -> Html:
 def _html(part: Part) -> Html:
     if isinstance(part, Table):
         return html_of_table(part)
+    if isinstance(part, Drawn):
+        return html_of_table(_with_bars(part))
     if isinstance(part, Lines):
         return listed(part.lines)
     if isinstance(part, Statements):
@@ -154,7 +171,21 @@ def html_of_table(shown: Table) -> Html:
             + wide_table(shown.columns, [list(map(_cell, row)) for row in shown.rows], styles))
 
 
+def _with_bars(drawn: Drawn) -> Table:
+    numbers = [{at: float(row[at]) for at in drawn.columns if _is_number(row[at])} for row in drawn.table.rows]
+    most = max((value for row in numbers for value in row.values()), default=0) or 1
+    return drawn.table._replace(rows=[
+        [_WithBar(cell, values[at] / most) if at in values else cell for at, cell in enumerate(row)]
+        for row, values in zip(drawn.table.rows, numbers, strict=True)])
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"\d+(\.\d*)?", text) is not None
+
+
 def _cell(value: Any) -> Any:
+    if isinstance(value, _WithBar):
+        return (f'<td class="bar" style="--share: {value.share:.1%}">{escape(value.text)}</td>',)
     return (f'<td class="{value.style}">{escape(value.text)}</td>',) if isinstance(value, Marked) else value
 
 

@@ -9,10 +9,9 @@ from mutirao.base.tables import Table
 from mutirao.catalogue.schedule_picture import picture
 from mutirao.pages.html import details, listed, soft
 from mutirao_studies.account import command_of
-from mutirao_studies.chart import Bar, Group, bar_chart
-from mutirao_studies.document import Document, Lines, Section, beside_paper
+from mutirao_studies.document import Document, Drawn, Lines, Section, beside_paper
 from mutirao_studies.line_chart import NUMBERS, Line, Point, line_chart
-from mutirao_studies.paper_000.paper_000 import CITATION, COLUMN_TITLES, COLUMNS, DYNAMIC_DIFFERENCES, FIGURES
+from mutirao_studies.paper_000.paper_000 import CITATION, COLUMNS, DYNAMIC_DIFFERENCES, FIGURES
 
 # First and second; how many times shorter the first's broadcasts are.
 _FASTER = (("MagPIe-like", "magpie-like", "AGM-adap", "mst-each"),
@@ -75,8 +74,8 @@ def _figure(result: dict, figure: dict) -> Section:
              " once TCP takes the silence for loss, so that a second message may have to wait for the"
              " acknowledgement of the first."),
         by_broadcast(figure), "<h3>The whole program</h3>",
-        soft("Seconds, as the paper splits them."), bar_chart(_columns(figure)),
-        Table(title, ("seconds", *COLUMNS), figure_rows(figure)),
+        soft("Seconds, as the paper splits them."),
+        Drawn(Table(title, ("seconds", *COLUMNS), figure_rows(figure)), range(1, len(COLUMNS) + 1)),
         *([Table(f"Figure {figure['number']}: what can be compared",
                  ("the broadcasts, and what adapting takes", "paper", "here"), compared)] if compared else [])])
 
@@ -94,18 +93,6 @@ def _trees(result: dict, figure: dict) -> Sequence[str]:
         last = moment
     return ("<h3>The minimum spanning tree, before and after</h3>",
             soft("The broadcast over each, in the network as it is then."), *drawn)
-
-
-def _columns(figure: dict) -> list[Group]:
-    """As the paper draws them: a group for each column, its own rows and ours."""
-    rows = [(f"paper: {name}", "a1", columns, ()) for name, columns in FIGURES[figure["number"]].columns_s.items()]
-    rows += [(arm["title"], "a5" if arm["key"] == "default" else "a0", arm["columns_s"],
-              [run["columns_s"] for run in arm["runs"]]) for arm in figure["arms"]]
-    return [Group(COLUMN_TITLES[name].capitalize(), [
-        Bar(title, [(style, columns[name] or 0.0, f"{title}: {columns[name]} s")],
-            "-" if columns[name] is None else f"{columns[name]:.1f} s",
-            [run[name] for run in runs if run[name] is not None])
-        for title, style, columns, runs in rows]) for name in COLUMNS]
 
 
 def _commands(result: dict) -> str:

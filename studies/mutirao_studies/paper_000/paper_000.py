@@ -22,8 +22,6 @@ FIGURE_4_S = {
 
 # Figures 5, 6 and 7, their columns in their order: a program while links change.
 COLUMNS = ("building", "changing", "broadcasts", "adapting", "whole")
-COLUMN_TITLES = {"building": "building the tree", "changing": "changing latencies",
-                 "broadcasts": "broadcasts", "adapting": "adapting", "whole": "whole program"}
 
 
 @dataclass(frozen=True)

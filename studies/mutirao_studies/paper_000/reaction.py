@@ -32,10 +32,9 @@ from mutirao.lab.lab import Lab, bring_up
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.circumstances import Circumstances
 from mutirao.measure.measure import Contender
-from mutirao.pages.html import judged, legend, soft
+from mutirao.pages.html import judged, soft
 from mutirao.run.mpis import Mpi
 from mutirao_studies.account import with_settings
-from mutirao_studies.chart import Bar, Group, bar_chart
 from mutirao_studies.document import Document, Lines, Section
 from mutirao_studies.line_chart import SECONDS, Line, Point, line_chart
 from mutirao_studies.paper_000.changing_network import after, before, make, six_gateways
@@ -56,7 +55,6 @@ WORSENS, RECOVERS = "gets worse", "recovers"
 BARS_S = {WORSENS: 6.0, RECOVERS: 8.0}
 SYNCHRONOUS_BARS_S = {WORSENS: 4.0, RECOVERS: 8.0}
 LATE_BAR, MOST_LATE_BAR = 2, 3  # calls of a synchronous program: the median and the worst trial
-_KNOWN, _GOOD = "a1", "a0"
 _MARGIN_MS = 5000  # what is drawn before the first change
 _CHANGES_DRAWN = 2
 
@@ -290,9 +288,7 @@ def document(result: dict) -> Document:
             " again, and until the ranks know?")
     return Document("How long until broadcasts are good again", lead, result, [
         Section("From a change until broadcasts are good",
-                [legend({"until the ranks knew": _KNOWN, "until broadcasts were good": _GOOD},
-                        "what is wanted of the median"), _reactions(result), summary_table(result),
-                 Lines([about_synchronous(result), *_trial_lines(result)])]),
+                [summary_table(result), Lines([about_synchronous(result), *_trial_lines(result)])]),
         Section("Broadcast by broadcast",
                 [soft("Around the first two changes, which are the upright lines; logarithmic. The dashed line is the"
                       " physical bound."), _calls(result)])],
@@ -314,24 +310,6 @@ def _trial_lines(result: dict) -> list[str]:
             lines.append(f"{scenario['title']}, link {scenario['link']} of {scenario['round_trip_ms']:g} ms {kind}:"
                          f" good after {good} s; known to the ranks after {known} s")
     return lines
-
-
-def _reactions(result: dict) -> str:
-    return bar_chart([
-        Group(f"{scenario['title']}, {kind}",
-              [_bar(number, trial) for number, trial in enumerate(trials_of(scenario, kind), start=1)],
-              limit_s, f"link {scenario['link']}, {scenario['round_trip_ms']:g} ms")
-        for scenario in result["scenarios"] for kind, limit_s in scenario["bars_s"].items()])
-
-
-def _bar(number: int, trial: dict) -> Bar:
-    """Until the ranks knew, where that was before broadcasts were good."""
-    good_s, known_s = trial["reaction_s"], trial["known_s"]
-    whole_s = good_s or 0.0
-    first_s = min(known_s, whole_s) if known_s is not None else 0.0
-    what = f"known after {in_seconds(known_s)} s, good after {in_seconds(good_s)} s"
-    return Bar(f"trial {number}", [(_KNOWN, first_s, what), (_GOOD, whole_s - first_s, what)],
-               "never" if good_s is None else f"{good_s:.2f} s")
 
 
 def _calls(result: dict) -> str:

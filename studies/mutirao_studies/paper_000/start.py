@@ -26,8 +26,7 @@ from mutirao.measure.measure import Contender, Measurement, check_handled
 from mutirao.pages.html import judged
 from mutirao.run.mpis import Mpi
 from mutirao_studies.account import command_of, with_settings
-from mutirao_studies.chart import Group, bar_chart, bar_of
-from mutirao_studies.document import Document, Section
+from mutirao_studies.document import Document, Drawn, Section
 from mutirao_studies.paper_000.agents import StandingAgents
 from mutirao_studies.paper_000.steady import Pace, timed
 
@@ -197,7 +196,7 @@ def document(result: dict) -> Document:
     elsewhere = [] if result["network"] == NETWORK else [f"--lab {result['network']}"]
     return Document("What the start costs, and how soon broadcasts are good", lead, result, [
         Section("The first broadcast", [_first_table(result, singles)]),
-        Section("The whole job", [_whole_chart(singles), _whole_table(singles)]),
+        Section("The whole job", [Drawn(_whole_table(singles), range(1, 3))]),
         Section("Until broadcasts are good", [_paced_table(result, paced)])],
         [*map(_whole_tile, singles), *map(_paced_tile, paced)], [with_settings(result)],
         command_of(result, *elsewhere), waited)
@@ -212,13 +211,6 @@ def _whole_tile(row: dict) -> tuple[str, str, str]:
 def _paced_tile(row: dict) -> tuple[str, str, str]:
     return ("tile", "never" if row["settled_s"] is None else f"{row['settled_s']:.1f} s",
             f"until all broadcasts are good: {row['title']}")
-
-
-def _whole_chart(rows: Sequence[dict]) -> str:
-    return bar_chart([Group(row["title"], [
-        bar_of(name, [(style, row["whole_ms"][name] / 1000, "")], "s", 2,
-               [run_ms / 1000 for run_ms in row["whole_ms"]["runs"][name]])
-        for name, style in ((NATIVE, "a0"), (OURS, "a5"))]) for row in rows])
 
 
 def _first_table(result: dict, rows: Sequence[dict]) -> Table:
