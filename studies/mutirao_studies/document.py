@@ -15,12 +15,11 @@ from mutirao.base.tables import BEST, BOUND, Table, text_table
 from mutirao.base.units import counted
 from mutirao.base.user_files import why, write_file
 from mutirao.measure.circumstances import busy_remarks
-from mutirao.pages.html import Page, listed, section, soft, table, wide_table
+from mutirao.pages.html import Page, listed, section, soft, wide_table
 from mutirao_studies.account import command_of, left_out_lines
 
 STYLE = Path(__file__).with_name("studies.css").read_text(encoding="utf-8")
 _WIDTH = 80
-_LONGEST = 1000  # text: the bytes of an image are no measurement
 # Rows that stand out, by their first cell.
 _ROW_STYLES = {"physical bound": BOUND, "mutirao's choice": BEST, "mutirao's default": BEST}
 
@@ -141,8 +140,8 @@ def _wrapped(lines: Iterable[str]) -> str:
 def page_of(document: Document) -> Page:
     return Page(document.heading, document.lead, how_made(document.result, *document.made),
                 "".join(section(each.heading, *map(_html, each.parts)) for each in document.sections),
-                document.commands or command_of(document.result), _in_full(document.result), document.result,
-                document.tiles, document.all_remarks, STYLE)
+                document.commands or command_of(document.result), document.result, document.tiles,
+                document.all_remarks, STYLE)
 
 
 def how_made(result: dict, *more: str | None) -> Html:
@@ -187,26 +186,6 @@ def _cell(value: Any) -> Any:
     if isinstance(value, _WithBar):
         return (f'<td class="bar" style="--share: {value.share:.1%}">{escape(value.text)}</td>',)
     return (f'<td class="{value.style}">{escape(value.text)}</td>',) if isinstance(value, Marked) else value
-
-
-# --- all measurements, on the page ----------------------------------------------------------------------
-
-
-def _in_full(value: Any) -> Html:
-    """Tables within tables, by the names that values have in the result."""
-    if isinstance(value, dict):
-        return table(("", ""), [(name, _full_cell(each)) for name, each in value.items()])
-    if isinstance(value, list | tuple) and value and all(isinstance(each, dict) for each in value):
-        columns = list(dict.fromkeys(name for row in value for name in row))
-        return table(columns, [[_full_cell(row.get(name)) for name in columns] for row in value])
-    if isinstance(value, list | tuple):
-        return ("<br>" if any(isinstance(each, list | tuple) for each in value) else ", ").join(map(_in_full, value))
-    text = "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
-    return escape(textwrap.shorten(text, _LONGEST, placeholder="…"))
-
-
-def _full_cell(value: Any) -> tuple[Html]:
-    return (f"<td>{_in_full(value)}</td>",)
 
 
 # --- on the disk ----------------------------------------------------------------------------------------

@@ -21,11 +21,9 @@ from mutirao_studies.paper_001.paper_001 import (
     MODEL,
     OWN_RULE,
     PICKED_BY_PAPER,
-    RANKS,
     RULE,
     SIZES_BYTES,
     rule_picks,
-    runs_with,
     table_1_us,
 )
 from pages import checked
@@ -173,12 +171,6 @@ def test_the_rule_picks_what_the_paper_saw():
              if rule_picks(ranks, length) != name]
     assert other == [(128, 512)]
     assert rule_picks(5, 1 << 20) == "ring" and rule_picks(5, 1) == "bruck"
-
-
-def test_algorithms_that_need_certain_numbers():
-    run = {ranks: [each.name for each in ALGORITHMS if runs_with(each, ranks)] for ranks in (*RANKS, 5)}
-    assert len(run[128]) == 5 and "recursive doubling" not in run[62] and len(run[62]) == 4
-    assert run[5] == ["linear", "bruck", "ring"]
 
 
 def test_one_page_of_all_papers(tmp_path):

@@ -7,7 +7,6 @@ import pytest
 from made_up import NoLab, mpi_named
 from made_up_steady import MadeUpSteadyJobs
 from mutirao.base.errors import Failure
-from mutirao.catalogue import core_tool
 from mutirao_studies.document import text_of, write_files
 from mutirao_studies.paper_000 import paper_000, six_sites_dynamic
 from mutirao_studies.paper_000.changing_network import CHANGES, after, before, six_gateways, with_links
@@ -60,14 +59,6 @@ def test_scaled_links_change_nothing_but_themselves():
         assert lab.shortest_us == paper.shortest_us
 
 
-def test_thresholds_see_the_same_changes():
-    """Only 12-20 (28.6%) is between the thresholds of figures 5 and 6."""
-    for threshold in (10, 70):
-        counted = {name for name, each in CHANGES.items() if each.percent >= threshold}
-        assert counted == {name for name, each in PAPER.items() if each.percent >= threshold}
-        assert ("12-20" in counted) == (threshold == 10)
-
-
 def test_the_tree_is_the_papers_figure_3():
     """Sites as stars; the sites' first hosts joined. The changed links are in it when good."""
     tree = set(kruskal(six_gateways().latency_us))
@@ -79,23 +70,6 @@ def test_the_tree_is_the_papers_figure_3():
         link = tuple(map(int, name.split("-")))
         value = getattr(CHANGES[name], f"{good}_ms")
         assert link in kruskal(with_links(six_gateways(), {link: value}).latency_us)
-
-
-def test_a_broadcast_uses_the_links_that_change():
-    """By the core's own tree from the root, as mutirao would make it."""
-    edges = core_tool.tree(six_gateways(), "mst", six_sites_dynamic.ROOT)["edges"]
-    assert {(4, 6), (12, 20)} <= {tuple(sorted((edge["parent"], edge["child"]))) for edge in edges}
-
-
-@pytest.mark.parametrize("figure", paper_000.FIGURES_5_TO_7, ids=lambda each: str(each.number))
-def test_the_papers_rows_are_whole(figure):
-    """Of the trees' rows the columns add up to the whole within what processes differ by. Catches a
-    digit typed wrong in the leading places."""
-    for name, (*parts, whole) in figure.rows_s.items():
-        assert (parts[3] > 0) == ("adap" in name)
-        if name != "MagPIe-like":
-            assert whole * 0.995 < sum(parts) < whole * 1.07
-    assert paper_000.FIGURES_5_TO_7[0].rows_s["AGM"] == paper_000.FIGURES_5_TO_7[1].rows_s["AGM"]
 
 
 def test_every_arm_of_every_figure(dynamic_with):
@@ -184,10 +158,8 @@ def test_what_is_shown(dynamic_with, tmp_path):
     columns = [values for figure in paper_000.FIGURES_5_TO_7 for values in figure.rows_s.values()]
     columns += [arm["columns_s"].values() for figure in result["figures"] for arm in figure["arms"]]
     numbers = [f"{value:.2f}" for values in columns for value in values]
-    each = [f"{value:g}" for figure in result["figures"] for arm in figure["arms"] for run in arm["runs"]
-            for value in run["completion_ms"]]
     lines, _ = shown(document(result), "9999", *numbers, in_text=["took up changes at broadcast 2\n"], in_page=[
-        "120001", "2000.02", "30000", "1500", *each, "before broadcast 8: link 12-16 from 1500 to 21 ms",
+        "120001", "2000.02", "30000", "1500", "before broadcast 8: link 12-16 from 1500 to 21 ms",
         "took up changes at broadcasts 2, 5", "The spanning tree before and after is that of Figure 5.",
         "From broadcast 8 on, link 12-16 changed"])
     assert sum("first tree with 417 messages" in line for line in lines) == 3 * 2
@@ -208,7 +180,3 @@ def test_trees_before_and_after_each_change(dynamic_with):
         links = {tuple(sorted((message["from"], message["to"]))) for message in moment["broadcast"]["messages"]}
         assert len(links) == 23 and links.intersection(changed) == in_use
     assert later[0]["kept_ms"] > 4999.5 and later[3]["kept_ms"] < 400
-
-
-def test_what_is_shown_of_few_arms(dynamic_with):
-    shown(document(dynamic_with(failing=("MST", "mutirao's default"))), "MagPIe-like")

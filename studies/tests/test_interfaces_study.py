@@ -175,25 +175,6 @@ def test_virtual_machines_do_not_meet(image):
         assert run_task(pvm, first, Task(2, SIDE, POINTS, ITERATIONS), SECONDS)["gone"] == 0
 
 
-def test_a_daemon_that_does_not_end_is_killed(tmp_path, monkeypatch):
-    daemon = tmp_path / "lib" / "pvmd"
-    daemon.parent.mkdir()
-    daemon.write_text(f"""#!/bin/sh
-trap "" TERM
-echo $$ > {tmp_path}/process
-echo here > $PVM_TMP/pvmd.$(id -u).mutirao
-exec sleep 600
-""")
-    daemon.chmod(0o755)
-    monkeypatch.setattr(transports, "PVM_ROOT", tmp_path)
-    monkeypatch.setattr(transports, "_SECONDS_TO_END", 0.2)
-    pvm = next(each for each in TRANSPORTS if each.name == "pvm")
-    with pvm.ready(None):
-        process = Path("/proc", (tmp_path / "process").read_text().strip())
-        assert process.exists()
-    wait_until(lambda: not process.exists())
-
-
 def test_shared_memory_of_their_own():
     """What a killed rank leaves there goes with its job."""
     command = transports.with_own_shared_memory(["sh", "-c", "ls /dev/shm; echo > /dev/shm/$0; ls /dev/shm",

@@ -3,11 +3,10 @@
 import struct
 import zlib
 
-import pytest
 
 from made_up import circumstances
 from mutirao_studies.document import text_of, write_files
-from mutirao_studies.paper_002.interfaces import png, points_of_pgm
+from mutirao_studies.paper_002.interfaces import png
 from mutirao_studies.paper_002.interfaces_document import document
 from mutirao_studies.paper_002.interfaces_statements import verdicts
 from mutirao_studies.paper_002.paper_002 import MESSAGE_BYTES
@@ -108,9 +107,3 @@ def test_png_holds_the_points():
     rows = zlib.decompress(chunks[b"IDAT"])
     assert b"".join(rows[4 * row + 1:4 * row + 4] for row in range(3)) == points
     assert struct.unpack(">II", chunks[b"IHDR"][:8]) == (3, 3) and len(chunks[b"PLTE"]) == 768
-
-
-def test_points_of_pgm():
-    assert points_of_pgm(b"P5\n2 2\n255\na\nbc") == b"a\nbc"
-    with pytest.raises(ValueError):
-        points_of_pgm(b"P6\n2 2\n255\nabcd")

@@ -15,7 +15,7 @@ from mutirao.measure.measure import Contender
 from mutirao.run.launch import CompletedRun
 from mutirao.run.mpis import Mpi
 from mutirao_studies.document import text_of
-from mutirao_studies.paper_000 import start, steady
+from mutirao_studies.paper_000 import start
 from mutirao_studies.paper_000.start import median, settled, settled_call
 from shown import shown
 
@@ -152,18 +152,6 @@ def test_a_job_that_fell_back_is_refused(start_with):
     """Catches native times taken for those of a start that costs nothing."""
     with pytest.raises(Failure, match="left every call to the MPI library"):
         start_with(MadeUpPrograms("native"), quick=True)
-
-
-@pytest.mark.parametrize("lines", [[], ['{"bytes":24'], ['{"bytes":24}'],
-                                   ['{"bytes":24,"begin_ms":[1],"completion_ms":[1]}']])
-def test_times_that_are_not_told(lines):
-    with pytest.raises(Failure, match="x did not tell"):
-        steady.read_times(CompletedRun(0, lines, "", 1.0, [], None), "x", 2)
-
-
-def test_another_network():
-    assert start.root_of(load_preset("six-sites")) == start.ROOT
-    assert start.root_of(HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)) == 0
 
 
 @pytest.fixture(scope="module")

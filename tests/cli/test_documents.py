@@ -83,7 +83,7 @@ ELSEWHERE = {
     "./mutirao study ping-pong --quick": ("studies/tests/test_ping_pong.py", "def test_each_way_on_this_host"),
     "./mutirao study ping-pong --only one-host,1gbit": (
         "studies/tests/test_ping_pong.py", "def test_situations_asked_for_are_measured_alone"),
-    "./mutirao study ping-pong --trips 100": ("studies/tests/test_ping_pong.py", "def test_the_study_is_on"),
+    "./mutirao study ping-pong --trips 100": ("studies/tests/test_ping_pong.py", "def test_situations_asked_for_are_measured_alone"),
 }
 # What a reader puts in the place of these, here.
 HERE = [(r" (-np?) (64|8|4) ", r" \1 2 "), (r"/opt/mutirao/lib", str(LIBRARIES)), (r"^mutirao ", "./mutirao "),

@@ -28,7 +28,7 @@ def make_page(report: dict, file: Path | None) -> str:
     return str(Page("What mutirao did for this program", _verdict(total),
                     _lines([*head(report), *forgotten(report)]),
                     "".join([*its_sections, section("Predicted against measured", _scatter(report))]),
-                    commands, "", report, _tiles(report, total)))
+                    commands, report, _tiles(report, total)))
 
 
 def _lines(lines: Iterable[str]) -> str:
