@@ -25,9 +25,6 @@ COLLECTIVE = "allgather"
 PROGRAM = BUILD / "bin" / "allgather-simulated"
 _NATIVE = "native"
 _RULE = "ompi"  # as SMPI calls Open MPI's
-# For the time that is said beforehand, as seen on two processors.
-_SECONDS_OF_A_RANK = 2e-4
-_SECONDS_OF_A_BYTE = 1e-9
 _HEAD = ("<?xml version='1.0'?>", '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
          '<platform version="4.1">', '<zone id="cluster" routing="Full">')
 # Algorithms that keep blocks more than once while these are on their way, as seen with 62 ranks of 64 KiB.
@@ -187,10 +184,8 @@ class Simulations:
         self._at_once = len(os.sched_getaffinity(0))
 
     @property
-    def expected_s(self) -> list[float]:
-        """Of each simulation, as some run side by side."""
-        return [sum(one.ranks ** 2 * (_SECONDS_OF_A_RANK + length * _SECONDS_OF_A_BYTE)
-                    for length in self._sizes_bytes) / self._at_once for one in self._all]
+    def count(self) -> int:
+        return len(self._all)
 
     def run(self, progress: Steps, left_out: LeftOut) -> list[dict]:
         """A row for each number of ranks and length of which all is there that tables need."""

@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.progress import Steps, steps
-from mutirao.base.units import counted, spoken
+from mutirao.base.progress import steps
 from mutirao.lab.lab import Lab, bring_up, verify_run
 from mutirao.lab.network import HostNetwork, host_of_each
 from mutirao.measure.circumstances import Circumstances
@@ -61,10 +60,9 @@ class Measured:
     """Of one transport; runs by (workers, side)."""
 
     transport: Transport
-    runner: Runner
+    runner: Runner | None = None
     runs: dict[tuple[int, int], list[dict]] = field(default_factory=dict)
     killed: dict = field(default_factory=dict)
-    failed: bool = False
 
 
 def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str] = (),
@@ -78,14 +76,12 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mutirao-")))
         study = _Study(plan, folder, stack.enter_context(bring_up(network)) if network else None)
-        study.make_ready(wanted, stack)
-        study.measure()
-    complete = [each for each in study.found if len(each.runs) == len(plan.cells)]
-    study.left_out.check(complete)
+        found = study.measure(wanted, stack)
+    study.left_out.check(found)
     points = points_of_pgm(study.image)
     return {**circumstances.to_dict(), "only": list(only), "plan": vars(plan), "left_out": study.left_out.rows,
             "network": network and network.name, "hosts": network.host_count if network else 1,
-            "transports": [_to_dict(each) for each in complete],
+            "transports": [_to_dict(each) for each in found],
             "image": {"sha256": hashlib.sha256(points).hexdigest(),
                       "png_base64": base64.b64encode(_coloured(plan.points, points)).decode()}}
 
@@ -112,65 +108,44 @@ def chosen(known: Sequence[Transport], only: Sequence[str]) -> list[Transport]:
 
 
 class _Study:
-    """A transport that fails is left out from there on, with the reason; the others go on. What it did
-    before counts, if that was every cell. All runs make the same image, byte by byte."""
+    """A transport that fails is left out from there on, with the reason; the others go on. All runs make the same
+    image, byte by byte."""
 
     def __init__(self, plan: Plan, folder: Path, lab: Lab | None = None):
         folder.chmod(0o777)  # LAM's master may be another user
         self._plan, self._path, self._lab = plan, folder / "image.pgm", lab
         self.image = b""
-        self.found: list[Measured] = []
         self.left_out = LeftOut()
-        self._expected_s: list[list[float]] = []  # of each transport each cell
 
-    def make_ready(self, wanted: Sequence[Transport], stack: ExitStack) -> None:
-        with steps(len(wanted)) as progress:
-            for transport in wanted:
-                progress.begin(f"trying {transport.title}")
-                with self.left_out.tried(transport.title, progress):
-                    self.found.append(self._try(transport, stack))
-                progress.advance()
-        self.left_out.check(self.found)
+    def measure(self, wanted: Sequence[Transport], stack: ExitStack) -> list[Measured]:
+        """Those that did every cell. They take turns, so that what else the machine does meets all of them."""
+        plan = self._plan
+        found = [Measured(transport) for transport in wanted]
+        with steps((plan.repeat * len(plan.cells) + 2) * len(found)) as progress:
+            def each(how: str, do: Callable[[Measured], None]) -> list[Measured]:
+                """Who did it without failing."""
+                going = []
+                for measured in found:
+                    progress.begin(measured.transport.title + how)
+                    with self.left_out.tried(measured.transport.title, progress):
+                        do(measured)
+                        going.append(measured)
+                    progress.advance()
+                return going
 
-    def _try(self, transport: Transport, stack: ExitStack) -> Measured:
-        if why := transport.missing():
+            found = each(", beginning", functools.partial(self._begin, stack))
+            for cell in plan.cells * plan.repeat:
+                found = each("", functools.partial(self._run_cell, cell))
+            each(", a worker killed", self._kill_a_worker)
+        return found
+
+    def _begin(self, stack: ExitStack, measured: Measured) -> None:
+        if why := measured.transport.missing():
             raise Failure(why)
-        measured = Measured(transport, stack.enter_context(transport.ready(self._lab)))
-        plan = self._plan
-        cell = (plan.workers[len(plan.workers) // 2], plan.sides[-1])  # takes neither most nor least
-        measured.runs[cell] = [self._run(measured, plan.task(*cell))]
-        tried_s = measured.runs[cell][0]["whole_s"]
-        self._expected_s.append([max(tried_s, self._bound_s(plan.task(*each))) for each in plan.cells])
-        return measured
+        measured.runner = stack.enter_context(measured.transport.ready(self._lab))
 
-    def measure(self) -> None:
-        """Transports take turns, so that what else the machine does meets all of them."""
-        plan = self._plan
-        rounds = plan.repeat * len(plan.cells)
-        cells_s = [seconds for cell in zip(*self._expected_s, strict=True) for seconds in cell]
-        expected_s = [*cells_s * plan.repeat, *(each[0] for each in self._expected_s)]
-        with steps(len(expected_s), expected_s) as progress:
-            progress.say(f"{counted(rounds * len(self.found), 'run')} to come, in about"
-                         f" {spoken(sum(expected_s))}")
-            for number in range(1, plan.repeat + 1):
-                for cell in plan.cells:
-                    self._each(progress, "", functools.partial(self._run_cell, cell, number))
-            self._each(progress, ", a worker killed", self._kill_a_worker)
-
-    def _run_cell(self, cell: tuple[int, int], number: int, measured: Measured) -> None:
-        runs = measured.runs.setdefault(cell, [])
-        if len(runs) < number:  # the first one was tried already
-            runs.append(self._run(measured, self._plan.task(*cell)))
-
-    def _each(self, progress: Steps, how: str, run: Callable[[Measured], None]) -> None:
-        for measured in self.found:
-            if not measured.failed:
-                progress.begin(measured.transport.title + how)
-                measured.failed = True
-                with self.left_out.tried(measured.transport.title, progress):
-                    run(measured)
-                    measured.failed = False
-            progress.advance()
+    def _run_cell(self, cell: tuple[int, int], measured: Measured) -> None:
+        measured.runs.setdefault(cell, []).append(self._run(measured, self._plan.task(*cell)))
 
     def _run(self, measured: Measured, task: Task) -> dict:
         self._path.unlink(missing_ok=True)
