@@ -158,11 +158,10 @@ def test_what_is_shown(dynamic_with, tmp_path):
     columns = [values for figure in paper_000.FIGURES_5_TO_7 for values in figure.rows_s.values()]
     columns += [arm["columns_s"].values() for figure in result["figures"] for arm in figure["arms"]]
     numbers = [f"{value:.2f}" for values in columns for value in values]
-    lines, _ = shown(document(result), "9999", *numbers, in_text=["took up changes at broadcast 2\n"], in_page=[
+    shown(document(result), "9999", *numbers, in_text=["took up changes at broadcast 2\n"], in_page=[
         "120001", "2000.02", "30000", "1500", "before broadcast 8: link 12-16 from 1500 to 21 ms",
         "took up changes at broadcasts 2, 5", "The spanning tree before and after is that of Figure 5.",
         "From broadcast 8 on, link 12-16 changed"])
-    assert sum("first tree with 417 messages" in line for line in lines) == 3 * 2
     files = write_files(document(result), tmp_path)
     assert json.loads(files[1].read_text()) == result
 

@@ -14,7 +14,6 @@ from mutirao.lab.lab import Lab
 from mutirao.run.launch import launch
 from mutirao_studies.paper_003 import ping_pong, ping_pong_ways
 from mutirao_studies.paper_003.ping_pong import SITUATIONS, plan_for
-from mutirao_studies.paper_003.ping_pong_causes import calls_in
 from mutirao_studies.paper_003.ping_pong_document import claim_lines, document, over, ratios_to_c
 from mutirao_studies.paper_003.ping_pong_times import Times, combined, median_ranks, ratio, ratios, read_times
 from mutirao_studies.paper_003.ping_pong_ways import BY_KEY, WAYS, Change, Work
@@ -131,13 +130,11 @@ def made_up_result():
                "situation": cause.situation, "way": cause.way, "trips": 9,
                "rows": [{"base": row(length, 30), "changed": row(length, 44000)}
                         for length in cause.sizes_bytes]} for cause in ping_pong.CAUSES]
-    counts = [{"way": "arrays-express", "length_bytes": 65536, "send": 2.0, "receive": 4.0,
-               "wait": 12345.67, "futex": 8.0, "packets": 99.5}]
     return {**circumstances("ping-pong"), "only": [],
             "versions": ["MPICH 5.9.9", "Java 25"], "trips": 10, "rounds": 1, "sizes_bytes": list(SIZES),
             "situations": [{"key": each.key, "title": each.title, "preset": each.preset,
                             "ways": ways} for each in SITUATIONS],
-            "causes": causes, "counts": counts,
+            "causes": causes,
             "left_out": [{"title": "C, Open MPI 4", "reason": "it is <not> there"}]}
 
 
@@ -159,19 +156,9 @@ def test_what_is_shown():
     assert ["C,", "MPICH", "5", "10.0", "20.0", "900.0"] in map(str.split, lines)
 
 
-def test_system_calls_are_summed_over_ranks():
-    table = """% time     seconds  usecs/call     calls    errors syscall
------- ----------- ----------- --------- --------- ----------------
- 90.00    0.012345           7       120        60 read
- 10.00    0.000012           1        20           writev
-100.00    0.012357           8       140        60 total
-"""
-    assert calls_in([table, table]) == {"read": 240, "writev": 40}
-
-
 def test_situations_asked_for_are_measured_alone_with_their_causes():
     plan = plan_for(False, None, None, ["100mbit"])
-    assert [situation.key for situation in plan.situations] == ["100mbit"] and not plan.counted
+    assert [situation.key for situation in plan.situations] == ["100mbit"]
     assert {cause.question for cause in plan.causes} == {"Nagle's algorithm", "Delayed acknowledgements"}
     assert [each.key for each in plan_for(True, None, None, ["unlimited"]).situations] == ["unlimited"]
     commands = document({**made_up_result(), "only": ["1gbit", "unlimited"]}).commands

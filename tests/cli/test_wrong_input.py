@@ -156,8 +156,6 @@ WRONG = [
     (["replay", "three-site"], ["'three-site'", "three-sites"]),
     (["replay", "three-sites", "--bytes", "many"], ["'many'", "64KiB"]),
     (["replay", "three-sites", "--page", "/no/such/folder/f"], ["/no/such/folder"]),
-    (["replay", "--generate", "/no/such/folder/f"], ["/no/such/folder/f"]),
-    (["replay", "--generate", "trace.csv", "--seed", "x"], ["--seed", "'x'"]),
     (["doctor", "--buidl"], ["--buidl", "--build"]),
     (["new-algorithm", "allreduce", "mine", "--root", "/tmp"], ["--root /tmp", "no checkout"]),
 ]

@@ -67,7 +67,7 @@ def _figure(result: dict, figure: dict) -> Section:
     changes = [f"before broadcast {change['call']}: link {change['link']} from"
                f" {change['before_ms']:g} to {change['after_ms']:g} ms" for change in figure["changes"]]
     return Section(title, [
-        "<h3>What changes when</h3>", listed(changes), Lines([*tree_lines(figure), *taken_up_lines(figure)]),
+        "<h3>What changes when</h3>", listed(changes), Lines(taken_up_lines(figure)),
         *_trees(result, figure), "<h3>Each broadcast</h3>",
         soft("Until the last host had it, adapting inside the call included; logarithmic. The dashed line is"
              " the physical bound at that moment; upright lines are changes. Where a link gets slow all at"
@@ -189,18 +189,6 @@ def _ratio(slower: float, faster: float) -> str:
 
 def _share(columns: dict) -> str:
     return f"{columns['adapting'] / columns['whole']:.1%}"
-
-
-def tree_lines(figure: dict) -> list[str]:
-    """Messages of the algorithm of Gallager, Humblet and Spira, where the library tells them."""
-    lines = []
-    for arm in figure["arms"]:
-        told = [run["ghs"] for run in arm["runs"] if run["ghs"]]
-        if told:
-            worst = max(told, key=lambda each: each["messages"])
-            lines.append(f"{arm['title']}: first tree with {worst['messages']} messages at most, of"
-                         f" {worst['at_most']} allowed")
-    return lines
 
 
 def taken_up_lines(figure: dict) -> list[str]:

@@ -212,27 +212,11 @@ def judge(run: SteadyRun, events: Sequence[Event], changed_ms: Sequence[float],
         strays = [begin for begin in late
                   if seconds is not None and begin > changed + seconds * 1000]
         trials.append({"kind": event.kind, "changed_ms": changed, "reaction_s": seconds,
-                       "known_s": known_s(run, event.change, changed, until),
                        "late_calls": len(late) - len(strays), "strays": len(strays),
                        "worst_ms": max(completion for begin, completion in zip(
                            run.begin_ms, run.completion_ms, strict=True)
                            if changed <= begin < until)})
     return trials
-
-
-def known_s(run: SteadyRun, link: Change, changed_ms: float,
-            until_ms: float) -> float | None:
-    """From the change until the first call for which the library knew of it. None: not told, or
-    never."""
-    begins = []
-    for each in (run.adaptation or {}).get("taken_up", ()):
-        about = {(shown["low"], shown["high"]) for shown in each["shown"]}
-        # The library counts the call that goes ahead as 0; of many links it tells only the first.
-        known = (link.low, link.high) in about or len(about) < each["links"]
-        if known and 0 < each["call"] <= len(run.begin_ms):
-            begins.append(run.begin_ms[each["call"] - 1])
-    return min(((begin - changed_ms) / 1000 for begin in begins if changed_ms <= begin < until_ms),
-               default=None)
 
 
 def summary(result: dict) -> list[dict]:
@@ -285,7 +269,7 @@ def trials_of(scenario: dict, kind: str) -> list[dict]:
 def document(result: dict) -> Document:
     lead = (f"A program broadcasts on and on. A link of its tree gets {WORSE:g} times worse under it, and"
             f" recovers later. How long until broadcasts are within {result['good']:g} times the physical bound"
-            " again, and until the ranks know?")
+            " again?")
     return Document("How long until broadcasts are good again", lead, result, [
         Section("From a change until broadcasts are good",
                 [summary_table(result), Lines([about_synchronous(result), *_trial_lines(result)])]),
@@ -305,10 +289,9 @@ def _trial_lines(result: dict) -> list[str]:
     lines = []
     for scenario in result["scenarios"]:
         for kind in scenario["bars_s"]:
-            good, known = (", ".join(in_seconds(each[key]) for each in trials_of(scenario, kind))
-                           for key in ("reaction_s", "known_s"))
+            good = ", ".join(in_seconds(each["reaction_s"]) for each in trials_of(scenario, kind))
             lines.append(f"{scenario['title']}, link {scenario['link']} of {scenario['round_trip_ms']:g} ms {kind}:"
-                         f" good after {good} s; known to the ranks after {known} s")
+                         f" good after {good} s")
     return lines
 
 

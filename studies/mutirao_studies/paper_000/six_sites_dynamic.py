@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from mutirao.base.progress import Steps, steps
-from mutirao.explain.full import ghs_message_bound
 from mutirao.lab.lab import Lab, bring_up
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.circumstances import Circumstances
@@ -191,17 +190,7 @@ def describe_run(run: SteadyRun, ahead: int) -> dict:
     return {"columns_s": {name: None if value is None else round(value / 1000, 4)
                           for name, value in columns_ms.items()},
             "completion_ms": list(run.completion_ms), "adaptation": run.adaptation,
-            "ghs": ghs_messages(run),
             "ran": run.measurement.chosen(LENGTH_BYTES, ROOT), "overruns": run.measurement.overruns}
-
-
-def ghs_messages(run: SteadyRun) -> dict | None:
-    """Of building the first tree, where that was inside a call."""
-    messages = (run.adaptation or {}).get("ghs_messages")
-    if not messages:
-        return None
-    latency_us = run.measurement.communicator["latency_us"]
-    return {"messages": messages, "at_most": ghs_message_bound(latency_us)}
 
 
 def split(run: SteadyRun, ahead: int) -> tuple[float | None, float]:

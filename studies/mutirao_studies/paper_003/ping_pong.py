@@ -8,11 +8,9 @@ once more with one thing changed (ping_pong_causes), which says where the time g
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
-from functools import partial
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.progress import Steps, steps
-from mutirao.base.units import size
 from mutirao.lab.lab import Lab, bring_up, verify_run
 from mutirao.lab.named_networks import load_preset
 from mutirao.measure.circumstances import Circumstances
@@ -23,12 +21,9 @@ from mutirao_studies.paper_003.java import find_java
 from mutirao_studies.paper_003.ping_pong_causes import (
     CABLE,
     CAUSES,
-    COUNTED,
-    COUNTED_BYTES,
     ONE_HOST,
     UNLIMITED,
     Cause,
-    count_of_trip,
     measure_cause,
     quick_causes,
 )
@@ -73,11 +68,10 @@ class Plan:
     work: Work  # of a job
     rounds: int
     causes: Sequence[Cause]
-    counted: Sequence[tuple[str, int]]  # way and size, in the lab
 
     @property
     def jobs(self) -> int:
-        return len(self.situations) * self.rounds * len(self.ways) + len(self.causes) + len(self.counted)
+        return len(self.situations) * self.rounds * len(self.ways) + len(self.causes)
 
 
 def _situation(key: str) -> Situation:
@@ -95,15 +89,11 @@ def plan_for(quick: bool, trips: int | None, mpi_names: Sequence[str] | None,
     situations = [_situation(key) for key in only or (_QUICK_SITUATIONS if quick else SITUATION_KEYS)]
     asked = only or SITUATION_KEYS
     causes = [cause for cause in CAUSES if cause.way in keys and cause.situation in asked]
-    counted = [(way, length) for way in COUNTED if way in keys and UNLIMITED in asked
-               for length in COUNTED_BYTES]
     trips = trips or (QUICK_TRIPS if quick else paper_003.TRIPS)
     rounds = ROUNDS if trips >= _LEAST_TRIPS_IN_ROUNDS else 1
     if quick:
-        return Plan(ways, situations, Work(QUICK_SIZES_BYTES, trips // rounds), rounds,
-                    quick_causes(causes), [])
-    return Plan(ways, situations, Work(paper_003.SIZES_BYTES, trips // rounds), rounds, causes,
-                counted)
+        return Plan(ways, situations, Work(QUICK_SIZES_BYTES, trips // rounds), rounds, quick_causes(causes))
+    return Plan(ways, situations, Work(paper_003.SIZES_BYTES, trips // rounds), rounds, causes)
 
 
 def run_study(mpi_names: Sequence[str] | None = None, quick: bool = False,
@@ -118,11 +108,11 @@ def run_study(mpi_names: Sequence[str] | None = None, quick: bool = False,
                 measured.append(_measure(situation, plan, progress, left_out))
         left_out.check([way for each in measured for way in each["ways"]])
         running = {way["key"] for each in measured for way in each["ways"]}
-        causes, counts = _explain(plan, running, progress, left_out)
+        causes = _explain(plan, running, progress, left_out)
     return {**circumstances.to_dict(), "only": list(only), "versions": versions(plan.ways),
             "trips": plan.work.trips, "rounds": plan.rounds,
             "sizes_bytes": list(plan.work.sizes_bytes), "situations": measured,
-            "causes": causes, "counts": counts, "left_out": left_out.rows}
+            "causes": causes, "left_out": left_out.rows}
 
 
 def _place(situation: Situation) -> AbstractContextManager[Lab | None]:
@@ -165,25 +155,21 @@ def _measure_way(way: Way, situation: Situation, lab: Lab | None, work: Work) ->
     return {"overruns": overruns, "times": [each.to_dict() for each in times]}
 
 
-def _explain(plan: Plan, running: set[str], progress: Steps, left_out: LeftOut) -> tuple[list[dict], list[dict]]:
+def _explain(plan: Plan, running: set[str], progress: Steps, left_out: LeftOut) -> list[dict]:
     """Nothing of a way that did not run before: its reason is told already."""
-    causes: list[dict] = []
-    counts: list[dict] = []
+    measured: list[dict] = []
     for situation in SITUATIONS:
-        jobs = [(f"{cause.question}: {BY_KEY[cause.way].title}", causes, partial(measure_cause, cause))
-                for cause in plan.causes if cause.situation == situation.key and cause.way in running]
-        if situation.key == UNLIMITED:
-            jobs += [(f"system calls: {BY_KEY[way].title}, {size(length)}", counts, partial(count_of_trip, way, length))
-                     for way, length in plan.counted if way in running]
-        if not jobs:
+        causes = [cause for cause in plan.causes if cause.situation == situation.key and cause.way in running]
+        if not causes:
             continue
         with left_out.tried(situation.title, progress), _place(situation) as lab:
-            for title, results, measure in jobs:
+            for cause in causes:
+                title = f"{cause.question}: {BY_KEY[cause.way].title}"
                 progress.begin(title)
                 with left_out.tried(title, progress):
-                    results.append(measure(lab))
+                    measured.append(measure_cause(cause, lab))
                 progress.advance()
-    return causes, counts
+    return measured
 
 
 def versions(ways: Sequence[Way]) -> list[str]:

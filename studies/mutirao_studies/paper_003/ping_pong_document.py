@@ -28,7 +28,6 @@ _SMALL_BYTES = 1 << 13  # below the 16 KiB from which on the paper sees both con
 # The same message as arrays (or pickled) and as memory that the library reads itself.
 _COPYING = (("arrays-intel", "direct-intel"), ("arrays-openmpi-4", "direct-openmpi-4"),
             ("pickled-mpich-5", "buffers-mpich-5"))
-_COUNTED = ("send", "receive", "wait", "futex", "packets")
 
 
 def document(result: dict) -> Document:
@@ -41,7 +40,7 @@ def document(result: dict) -> Document:
         Section("The first round trip", [Lines([f"The paper: {FIRST}. Here, on {first['title']}:"]), _first(first)]),
         Section("Where the time goes", [
             "<p>The same job by itself and with one thing changed, one right after the other; medians of half the"
-            " round trip.</p>", *_cause_tables(result), *_counts(result), Lines(_copy_lines(result))]),
+            " round trip.</p>", *_cause_tables(result), Lines(_copy_lines(result))]),
         beside_paper(CITATION, DIFFERENCES, soft(f"Measured there on {SET_UP}."))],
         _tiles(result), [", ".join(result["versions"])],
         "\n".join(["scripts/setup.sh --studies", "make build",
@@ -173,13 +172,6 @@ def _cause_tables(result: dict) -> Sequence[Table]:
             f"{_microseconds(row['base']['median_us'])} -> {_microseconds(row['changed']['median_us'])}"
             for row in cause["rows"])])
     return list(tables.values())
-
-
-def _counts(result: dict) -> list[Table]:
-    rows = [[BY_KEY[row["way"]].title, size(row["length_bytes"]), *(f"{row[name]:.1f}" for name in _COUNTED)]
-            for row in result["counts"]]
-    return [Table("System calls of both ranks and packets, two hosts, no limit",
-                  ("in one round trip", "size", *_COUNTED), rows)] if rows else []
 
 
 def _copy_lines(result: dict) -> list[str]:
