@@ -2,7 +2,6 @@
 // write() do the rest. Workers are launched by launching.h. Most exchanges take a few microseconds, so
 // that waiting costs a measurable part of them: who has waited longest has often answered already, and
 // is looked at first.
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -19,8 +18,6 @@
 namespace mandelbrot {
 namespace {
 
-constexpr int look_after_workers_ms = 100;
-
 class SocketsMaster final : public MasterSide {
   public:
     explicit SocketsMaster(const Crew& crew)
@@ -28,7 +25,7 @@ class SocketsMaster final : public MasterSide {
           waiting_(epoll_create1(EPOLL_CLOEXEC)),
           launched_(crew, address_of(listening_)) {
         if (!waiting_) throw Failure("the system lets nobody wait for more sockets");
-        for (int number = 0; number < crew.workers; ++number) add(accept_next());
+        for (int number = 0; number < crew.workers; ++number) add(accept_from(listening_));
     }
 
     Heard receive(Message& message) override {
@@ -66,12 +63,6 @@ class SocketsMaster final : public MasterSide {
         socket_of(worker) = Descriptor();
         --open_;
         return {worker, true};
-    }
-
-    Descriptor accept_next() {
-        pollfd entry{listening_.number(), POLLIN, 0};
-        while (poll(&entry, 1, look_after_workers_ms) <= 0) launched_.check_all_run();
-        return accept_from(listening_);
     }
 
     void add(Descriptor socket) {

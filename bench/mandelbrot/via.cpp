@@ -10,10 +10,8 @@
 #include <rdma/fi_eq.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -26,7 +24,6 @@ namespace mandelbrot {
 namespace {
 
 constexpr auto version = FI_VERSION(1, 17);
-constexpr auto look_after_workers = std::chrono::milliseconds(100);
 constexpr int look_for_end_ms = 200;
 
 struct Close {
@@ -78,19 +75,20 @@ struct Event {
     Owned<fi_info> request;
 };
 
-/// Nothing: none came in time.
-std::optional<Event> next_event(fid_eq* events, int at_most_ms) {
+Event next_event(fid_eq* events) {
     std::uint32_t kind = 0;
     fi_eq_cm_entry entry{};
-    const ssize_t length = fi_eq_sread(events, &kind, &entry, sizeof entry, at_most_ms, 0);
-    if (length == -FI_EAGAIN || length == -FI_EINTR) return std::nullopt;
+    ssize_t length = -FI_EAGAIN;
+    while (length == -FI_EAGAIN || length == -FI_EINTR) {
+        length = fi_eq_sread(events, &kind, &entry, sizeof entry, look_for_end_ms, 0);
+    }
     if (length == -FI_EAVAIL) {
         fi_eq_err_entry error{};
         fi_eq_readerr(events, &error, 0);
         throw Failure(std::string("libfabric: ") + fi_strerror(error.err));
     }
     check(length, "no event");
-    return Event{kind, Owned<fi_info>(kind == FI_CONNREQ ? entry.info : nullptr)};
+    return {kind, Owned<fi_info>(kind == FI_CONNREQ ? entry.info : nullptr)};
 }
 
 /// To be connected to at an IPv4 address, or to connect to "IPV4:PORT".
@@ -114,11 +112,8 @@ class Network {
     fi_info* info() const { return info_.get(); }
     fid_domain* domain() const { return domain_.get(); }
 
-    /// Of somebody who wants to connect; nothing: none came in time.
-    Owned<fi_info> next_request(std::chrono::milliseconds at_most) {
-        auto event = next_event(requests_.get(), static_cast<int>(at_most.count()));
-        return event ? std::move(event->request) : nullptr;
-    }
+    /// Of somebody who wants to connect.
+    Owned<fi_info> next_request() { return next_event(requests_.get()).request; }
 
     Owned<fid_eq> open_events() const {
         fi_eq_attr attributes{};
@@ -182,9 +177,7 @@ class Connection {
         } else {
             check(fi_connect(endpoint_.get(), network.info()->dest_addr, nullptr, 0), "cannot connect");
         }
-        std::optional<Event> event;
-        while (!event) event = next_event(events_.get(), look_for_end_ms);
-        if (event->kind != FI_CONNECTED) throw Failure("libfabric: the other end has hung up");
+        if (next_event(events_.get()).kind != FI_CONNECTED) throw Failure("libfabric: the other end has hung up");
     }
 
     /// For a message; false: the other end is gone.
@@ -221,12 +214,8 @@ class ViaMaster final : public MasterSide {
   public:
     explicit ViaMaster(const Crew& crew) : network_(crew.address), launched_(crew, network_.address()) {
         const std::size_t length = Message(crew.side).bytes().size();
-        while (connections_.size() < static_cast<std::size_t>(crew.workers)) {
-            if (const auto request = network_.next_request(look_after_workers)) {
-                connections_.push_back(std::make_unique<Connection>(network_, length, request));
-            } else {
-                launched_.check_all_run();
-            }
+        for (int number = 0; number < crew.workers; ++number) {
+            connections_.push_back(std::make_unique<Connection>(network_, length, network_.next_request()));
         }
         for (int number = 0; number < crew.workers; ++number) {
             threads_.emplace_back(&ViaMaster::listen_to, this, number);
@@ -240,10 +229,9 @@ class ViaMaster final : public MasterSide {
     }
 
     Heard receive(Message& message) override {
-        std::optional<Heard> heard;
-        while (!heard) heard = inbox_.pop(look_after_workers);
-        if (!heard->gone) connections_[static_cast<std::size_t>(heard->worker)]->take(message);
-        return *heard;
+        const Heard heard = inbox_.pop();
+        if (!heard.gone) connections_[static_cast<std::size_t>(heard.worker)]->take(message);
+        return heard;
     }
 
     void send(int worker, const Message& message) override {

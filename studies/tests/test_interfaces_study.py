@@ -166,6 +166,12 @@ def test_places_that_cannot_be(words, told):
     assert answer.returncode != 0 and told in answer.stderr and len(answer.stderr.splitlines()) == 1
 
 
+def test_the_master_ends_where_a_worker_cannot_begin():
+    answer = subprocess.run([BUILD / "bin" / "mandelbrot-sockets", "--workers", "2", "--side", "10", "--hosts", "a,b",
+                             "--remote-shell", "/bin/false"], capture_output=True, timeout=SECONDS)
+    assert answer.returncode == 1
+
+
 def test_virtual_machines_do_not_meet(image):
     """A daemon that runs already, of this user or another, is left alone."""
     pvm = next(each for each in TRANSPORTS if each.name == "pvm")
