@@ -30,13 +30,6 @@ class Lines(NamedTuple):
     lines: Sequence[str]
 
 
-class Statements(NamedTuple):
-    """A table of sentences: on the terminal a paragraph for each row."""
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-
 class Drawn(NamedTuple):
     """A table with columns of numbers of one kind: on the page each has a bar behind it, all on one scale from 0 on."""
 
@@ -45,18 +38,7 @@ class Drawn(NamedTuple):
 
 
 Html = str  # for the page alone: charts, and what is said of them
-Part = Table | Lines | Statements | Drawn | Html
-
-
-@dataclass(frozen=True)
-class Marked:
-    """A cell that stands out: by its colour, on the terminal by a sign."""
-
-    text: str
-    style: str  # best or worst
-
-    def __str__(self) -> str:
-        return self.text + {"best": "+", "worst": "-"}[self.style]
+Part = Table | Lines | Drawn | Html
 
 
 @dataclass(frozen=True)
@@ -125,9 +107,6 @@ def _texts(parts: Sequence[Part]) -> Iterator[str]:
             yield text_table(part.columns, part.rows, textwrap.fill(part.title, _WIDTH), styles)
         elif isinstance(part, Lines):
             yield _wrapped(part.lines)
-        elif isinstance(part, Statements):
-            yield _wrapped(" ".join([first, *(f"{column[0].upper()}{column[1:]}: {cell}." for column, cell in zip(
-                part.columns[1:], more, strict=True) if cell)]) for first, *more in part.rows)
 
 
 def _wrapped(lines: Iterable[str]) -> str:
@@ -158,8 +137,6 @@ def _html(part: Part) -> Html:
         return html_of_table(_with_bars(part))
     if isinstance(part, Lines):
         return listed(part.lines)
-    if isinstance(part, Statements):
-        return f'<div class="prose">{wide_table(part.columns, part.rows)}</div>'
     return part
 
 
@@ -185,7 +162,7 @@ def _is_number(text: str) -> bool:
 def _cell(value: Any) -> Any:
     if isinstance(value, _WithBar):
         return (f'<td class="bar" style="--share: {value.share:.1%}">{escape(value.text)}</td>',)
-    return (f'<td class="{value.style}">{escape(value.text)}</td>',) if isinstance(value, Marked) else value
+    return value
 
 
 # --- on the disk ----------------------------------------------------------------------------------------

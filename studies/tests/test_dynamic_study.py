@@ -127,15 +127,6 @@ def test_columns(dynamic_with):
     assert rows["MST, adapting at each: adapting in the program"][0] == "28.4%"
 
 
-def test_every_fourth_adapts_where_links_change(dynamic_with):
-    """The paper's every-fourth arm broadcasts as fast as the other, so it adapts at those calls."""
-    dynamic_with()
-    for number, schedule in six_sites_dynamic.SCHEDULES.items():
-        checks = six_sites_dynamic.checks_of({"mode": "every:4", "check_ms": [1.0] * 9},
-                                             six_sites_dynamic.AHEAD[number])
-        assert set(schedule) <= set(checks)
-
-
 def test_what_is_not_told_is_left_open(dynamic_with, monkeypatch):
     """A library that says nothing of adapting."""
     monkeypatch.setattr("made_up_steady.adaptation", lambda *_words: None)

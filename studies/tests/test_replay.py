@@ -112,29 +112,14 @@ def test_compares_rules(typed):
     assert max(map(len, answer.stdout.splitlines())) <= 80
 
 
-CSV = """# b-c is measured from one end alone, in each slice from the other one
-slice,from,to,rtt_ms
-0,a,b,16
-0,b,a,10
-0,a,c,40
-0,c,b,20
-0,b,c,
-1,a,b,10
-1,a,c,40
-1,b,c,24
-"""
-
-
 def test_reads_measurements_of_both_ends(typed, tmp_path):
     """The smaller counts; the farthest host is 2, by way of 1."""
     numpy = pytest.importorskip("numpy")
     rtt_ms = numpy.array([[[0, 16, 40], [10, 0, -1], [50, 20, 0]],
                           [[0, 16, 40], [10, 0, 24], [50, -1, 0]]], dtype="int16")
     numpy.savez(tmp_path / "t.npz", note=numpy.arange(3), rtt_ms=rtt_ms)
-    (tmp_path / "t.csv").write_text(CSV)
-    for file in ("t.npz", "t.csv"):
-        run, = replayed(typed, file)
-        assert [row["bound_us"] for row in run["slices"]] == pytest.approx([15_000, 17_000]), file
+    run, = replayed(typed, "t.npz")
+    assert [row["bound_us"] for row in run["slices"]] == pytest.approx([15_000, 17_000])
     numpy.savez(tmp_path / "u.npz", y_s=rtt_ms.astype(float))
     run, = replayed(typed, "u.npz")
     assert run["slices"][0]["bound_us"] == pytest.approx(15e6)
@@ -146,15 +131,9 @@ WRONG = [
     (["junk.npz"], ["junk.npz", "NumPy"]),
     (["cut.npz"], ["cut.npz", "NumPy"]),
     (["damaged.npz"], ["damaged.npz"]),
-    (["folder.csv"], ["folder.csv", "not a file"]),
+    (["folder.npz"], ["folder.npz", "not a file"]),
     (["flat.npz"], ["flat.npz", "slices x hosts x hosts"]),
     (["unit.npz"], ["'latency'", "_ms"]),
-    (["trace.txt"], [".npz", ".csv"]),
-    (["columns.csv"], ["columns.csv", "'rtt_ms'"]),
-    (["empty.csv"], ["no measurement"]),
-    (["word.csv"], ["line 2", "'fast'"]),
-    (["negative.csv"], ["line 2", "-3 ms"]),
-    (["itself.csv"], ["to itself"]),
     (["three-sites", "--threshold", "ten"], ["--threshold ten"]),
     (["three-sites", "--threshold", "-1"], ["--threshold -1", "0..10000"]),
     (["three-sites", "--bytes", "-1"], ["--bytes"]),
@@ -165,18 +144,13 @@ WRONG = [
 
 @pytest.fixture
 def wrong_files(tmp_path):
-    header = "slice,from,to,rtt_ms\n"
-    for name, text in {"junk.npz": "junk", "trace.txt": "", "columns.csv": "slice,from,to\n",
-                       "empty.csv": header, "word.csv": header + "0,a,b,fast\n",
-                       "negative.csv": header + "0,a,b,-3\n",
-                       "itself.csv": header + "0,a,a,3\n"}.items():
-        (tmp_path / name).write_text(text)
+    (tmp_path / "junk.npz").write_text("junk")
     numpy = pytest.importorskip("numpy")
     numpy.savez(tmp_path / "flat.npz", rtt_ms=numpy.ones((4, 4)))
     whole = (tmp_path / "flat.npz").read_bytes()
     (tmp_path / "cut.npz").write_bytes(whole[:150])
     (tmp_path / "damaged.npz").write_bytes(whole[:140] + b"?" * 20 + whole[160:])
-    (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "folder.npz").mkdir()
     numpy.savez(tmp_path / "unit.npz", latency=numpy.ones((2, 4, 4)))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from made_up import CountingLab, NoLab, calls_of, mpi_named, report, ruling
-from made_up_steady import adaptation, steady_run
+from made_up_steady import steady_run
 from mutirao.base.errors import Failure
 from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
@@ -65,29 +65,6 @@ def test_stops_until_all_is_done(monkeypatch, contender):
     assert run.building_ms == 6799.0 and run.adaptation["mode"] == "auto"
 
 
-def test_a_native_run_builds_and_follows_nothing(monkeypatch, contender):
-    run, _ = run_with(monkeypatch, contender("native"), [TIMES], Pace(1, 3))
-    assert run.building_ms is None and run.adaptation is None
-
-
-def test_who_adapts_inside_the_calls_builds_in_the_first_of_them(contender):
-    """Catches the later checks counted as well."""
-    run = steady_run(contender("auto"), [0.0], [9.0], said=adaptation("every:4", (500.0, 200.0)))
-    assert run.building_ms == 6799.0 + 500.0
-
-
-def test_jobs_of_the_studies_wait_until_all_is_settled(monkeypatch, contender):
-    _, launched = run_with(monkeypatch, contender("auto"), [TIMES], Pace(1, 3))
-    assert launched.settings == {"broadcast": "auto", "start": "wait", "profile": "off"}
-
-
-def test_says_when_it_began(monkeypatch, contender):
-    began = []
-    run_with(monkeypatch, contender("auto"), ['{"began_ms":77.25}', TIMES], Pace(1, 3, every_ms=9),
-             began.append)
-    assert began == [77.25]
-
-
 @pytest.mark.parametrize("lines, pace, bounds, said", [
     ([TIMES], Pace(1, 3), (10.0, 12.5, 10.0), "less than the physical bound"),
     ([TIMES], Pace(1, 4), (1.0,) * 4, "did not tell"),
@@ -129,33 +106,6 @@ def test_calls_that_meet_the_next_change_say_nothing(contender):
     run = steady_run(contender("auto"), [500.0 * number for number in range(6)], [900.0] * 6)
     calls = reaction.judged_calls(run, 900.0, 2050.0, 110.0)
     assert [begin for begin, _ in calls] == [1000.0, 1500.0]
-
-
-def test_changes_come_at_different_phases():
-    events = reaction.events_of(reaction.SCENARIOS[0], 5)
-    assert [event.kind for event in events] == [WORSENS, RECOVERS] * 5
-    phases = {round(event.at_s % 0.5, 3) for event in events}
-    assert len(phases) >= 8
-    for event in events:
-        assert event.change.after_ms == (3310 if event.kind == WORSENS else 331)
-    assert reaction.calls_for(5) * 0.5 >= events[-1].at_s + reaction.WINDOW_S / 2
-
-
-@pytest.mark.parametrize("scenario", reaction.SCENARIOS, ids=lambda each: each.title)
-def test_a_change_can_be_seen(scenario):
-    """Some host is reached over the link, and with the link worse that way is far beyond what counts
-    as good; with the private line the way that is then best is, once the link is good again. Catches
-    a link that the broadcast can do without."""
-    good = reaction.before(reaction.six_gateways(), [scenario.worsens])
-    worse = reaction.after(reaction.six_gateways(), [scenario.worsens])
-    root = reaction.ROOT
-    limit = reaction.GOOD * worse.bound_from(root)
-    onward = [good.shortest_us[16][host] for host in range(24)
-              if good.shortest_us[root][host] == good.latency_us[root][16] +
-              good.shortest_us[16][host]]
-    assert worse.latency_us[root][16] + max(onward) > limit
-    if scenario.title == "private line":
-        assert worse.bound_from(root) > reaction.GOOD * good.bound_from(root)
 
 
 class SwitchableLab(NoLab):

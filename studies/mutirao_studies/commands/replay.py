@@ -42,7 +42,7 @@ def register(subparsers, common) -> None:
         formatter_class=RawDescriptionHelpFormatter,
         help=COMMANDS["replay"])
     parser.add_argument("trace", metavar="TRACE",
-                        help=f"a .npz or .csv file, or {MADE_UP}, which is made up")
+                        help=f"a .npz file, or {MADE_UP}, which is made up")
     parser.add_argument("--threshold", default="auto", metavar="PERCENT,...",
                         help="what counts as a change of a link; auto: judged by forecast error;"
                         " several are compared; default: auto")

@@ -8,7 +8,7 @@ from mutirao.base.tables import Table
 from mutirao.base.units import counted
 from mutirao.pages.html import soft
 from mutirao_studies.account import command_of
-from mutirao_studies.document import Document, Drawn, Section, Statements, beside_paper
+from mutirao_studies.document import Document, Drawn, Lines, Section, beside_paper
 from mutirao_studies.paper_002.interfaces_statements import verdicts
 from mutirao_studies.paper_002.paper_002 import (
     ACROSS_A_LAB,
@@ -35,8 +35,7 @@ def document(result: dict) -> Document:
         *([_figure_7(result)] if _FIGURE_7_WORKERS in plan["workers"] else []),
         Section("The paper’s statements", [
             "<p>Checked with medians of return times; MPI is LAM/MPI as in the paper, where it is there.</p>",
-            Statements(("statement", "holds here", "measured"),
-                       [(f"{each.source}: {each.statement}", each.holds, each.here) for each in verdicts(result)])]),
+            Lines([f"{each.source}: {each.statement} Holds here: {each.holds}. {each.here}" for each in verdicts(result)])]),
         Section("Beside the return time", _tables(result)),
         _image(result["image"], plan["points"]),
         beside_paper(CITATION, [ACROSS_A_LAB if result["network"] else ON_THIS_MACHINE, *DIFFERENCES])],

@@ -1,17 +1,14 @@
 """Recorded round trips over time: slice after slice, the latency of every link.
 
-A trace is a NumPy archive with an array of slices x hosts x hosts, or a CSV file with a line per measurement. Of two
-round trips of a link in one slice, one measured from each end, the smaller counts, which holds less waiting.
+A trace is a NumPy archive with an array of slices x hosts x hosts. Of two round trips of a link in one slice, one measured from each end, the smaller counts, which holds less waiting.
 
 A small one is made up: hosts in three sites whose links do what links do. All scatter; some get several times worse for
 a while and recover; some show a single wild measurement; a site's links to another get worse together; one link carries
 nothing for a while.
 """
 
-import csv
 import math
 import random
-import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,12 +17,9 @@ from pathlib import Path
 from zipfile import BadZipFile
 
 from mutirao.base.errors import Failure, UsageError, unknown
-from mutirao.base.user_files import read_text
 
 MOST_HOSTS = 1000
-MOST_ROUND_TRIP_MS = 3_600_000
 MADE_UP = "three-sites"  # made when it is asked for
-COLUMNS = ("slice", "from", "to", "rtt_ms")  # of a trace as CSV
 _UNITS_US = {"us": 1.0, "ms": 1e3, "s": 1e6}  # that array names end in
 
 
@@ -47,16 +41,14 @@ def load_trace(name: str) -> Trace:
     path = Path(name)
     if "/" not in name and not path.suffix:
         if name != MADE_UP:
-            raise unknown("trace", name, [MADE_UP], "; or a .npz or .csv file")
+            raise unknown("trace", name, [MADE_UP], "; or a .npz file")
         return made_up_trace()
     if not path.is_file():
         raise UsageError(f"{name}: {'not a file' if path.exists() else 'no such file'}")
-    if path.suffix not in (".npz", ".csv"):
-        raise UsageError(f"{name}: a trace is a .npz or a .csv file")
-    return Trace(path.stem, *(_read_npz if path.suffix == ".npz" else _read_csv)(path))
+    return _read(path)
 
 
-def _read_npz(path: Path) -> tuple[int, list[list[float]]]:
+def _read(path: Path) -> Trace:
     try:
         import numpy
     except ImportError:
@@ -75,65 +67,13 @@ def _read_npz(path: Path) -> tuple[int, list[list[float]]]:
         raise UsageError(f"{path}: the array's name '{name}' must end in its unit:"
                          f" {', '.join(f'_{each}' for each in _UNITS_US)}")
     count = values.shape[1]
-    _check_host_count(path, count)
+    if not 2 <= count <= MOST_HOSTS:
+        raise UsageError(f"{path}: {count} hosts; a trace has 2..{MOST_HOSTS}")
     round_trips_us = values.astype(float) * _UNITS_US[unit]
     round_trips_us[round_trips_us < 0] = numpy.nan
     least_us = numpy.fmin(round_trips_us, round_trips_us.transpose(0, 2, 1))
     low, high = numpy.triu_indices(count, 1)
-    return count, (least_us[:, low, high] / 2).tolist()
-
-
-def _check_host_count(path: Path, count: int) -> None:
-    if not 2 <= count <= MOST_HOSTS:
-        raise UsageError(f"{path}: {count} hosts; a trace has 2..{MOST_HOSTS}")
-
-
-def _read_csv(path: Path) -> tuple[int, list[list[float]]]:
-    rows = list(_csv_rows(path))
-    if not rows:
-        raise UsageError(f"{path}: no measurement in it")
-    names = list(dict.fromkeys(host for _, *ends, _ in rows for host in ends))
-    if all(re.fullmatch(r"\d+", name) for name in names):
-        names.sort(key=int)
-    _check_host_count(path, len(names))
-    number = {name: host for host, name in enumerate(names)}
-    slices: dict[str, dict[tuple[int, ...], float]] = {}
-    for slice_name, source, target, rtt_us in rows:
-        measured_us = slices.setdefault(slice_name, {})
-        link = tuple(sorted((number[source], number[target])))
-        measured_us[link] = min(measured_us.get(link, math.nan), rtt_us, key=lambda us: (math.isnan(us), us))
-    links = list(combinations(range(len(names)), 2))
-    return len(names), [[measured_us.get(link, math.nan) / 2 for link in links] for measured_us in slices.values()]
-
-
-def _csv_rows(path: Path) -> Iterator[tuple[str, str, str, float]]:
-    lines = [(number, line) for number, line in enumerate(read_text(path).splitlines(), start=1)
-             if not line.startswith("#")]
-    reader = csv.DictReader(line for _, line in lines)
-    try:
-        missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
-        if missing:
-            raise UsageError(f"{path}: no column '{missing[0]}' (needed: {', '.join(COLUMNS)})")
-        for row in reader:
-            yield _csv_row(f"{path}, line {lines[reader.line_num - 1][0]}", row)
-    except csv.Error as error:
-        raise UsageError(f"{path}: is not a CSV file: {error}") from None
-
-
-def _csv_row(where: str, row: dict) -> tuple[str, str, str, float]:
-    slice_name, source, target, text = (str(row[name] or "").strip() for name in COLUMNS)
-    if not (slice_name and source and target):
-        raise UsageError(f"{where}: value missing")
-    if source == target:
-        raise UsageError(f"{where}: from {source} to itself")
-    try:
-        rtt_ms = float(text) if text else math.nan
-    except ValueError:
-        raise UsageError(f"{where}: '{text}' is not a number of milliseconds") from None
-    if rtt_ms < 0 or MOST_ROUND_TRIP_MS < rtt_ms < math.inf:
-        raise UsageError(f"{where}: a round trip of {text} ms; a trace's are from 0 to {MOST_ROUND_TRIP_MS} ms, or inf"
-                         " where nothing gets through")
-    return slice_name, source, target, rtt_ms * 1e3
+    return Trace(path.stem, count, (least_us[:, low, high] / 2).tolist())
 
 
 # --- the trace that is made up ---------------------------------------------------------------------------
