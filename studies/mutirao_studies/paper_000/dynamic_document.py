@@ -2,12 +2,11 @@
 columns beside ours."""
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
 
 from mutirao.base.tables import Table
-from mutirao.catalogue.schedule_picture import picture
-from mutirao.pages.html import details, listed, soft
+from mutirao.pages.html import listed, soft
 from mutirao_studies.account import command_of
 from mutirao_studies.document import Document, Drawn, Lines, Section, beside_paper
 from mutirao_studies.line_chart import NUMBERS, Line, Point, line_chart
@@ -68,7 +67,7 @@ def _figure(result: dict, figure: dict) -> Section:
                f" {change['before_ms']:g} to {change['after_ms']:g} ms" for change in figure["changes"]]
     return Section(title, [
         "<h3>What changes when</h3>", listed(changes), Lines(taken_up_lines(figure)),
-        *_trees(result, figure), "<h3>Each broadcast</h3>",
+        "<h3>Each broadcast</h3>",
         soft("Until the last host had it, adapting inside the call included; logarithmic. The dashed line is"
              " the physical bound at that moment; upright lines are changes. Where a link gets slow all at"
              " once TCP takes the silence for loss, so that a second message may have to wait for the"
@@ -78,21 +77,6 @@ def _figure(result: dict, figure: dict) -> Section:
         Drawn(Table(title, ("seconds", *COLUMNS), figure_rows(figure)), range(1, len(COLUMNS) + 1)),
         *([Table(f"Figure {figure['number']}: what can be compared",
                  ("the broadcasts, and what adapting takes", "paper", "here"), compared)] if compared else [])])
-
-
-def _trees(result: dict, figure: dict) -> Sequence[str]:
-    """The spanning tree before the changes and after each that made another one best; once for figures of the same
-    changes."""
-    first = next(each for each in result["figures"] if each["changes"] == figure["changes"])
-    if first is not figure:
-        return (soft(f"The spanning tree before and after is that of Figure {first['number']}."),)
-    drawn, last = [], None
-    for moment in figure["trees"]:
-        if last is None or _edges(last) != _edges(moment):
-            drawn.append(details(f"{_when(moment)}: {_took(moment)}", picture(moment["broadcast"])))
-        last = moment
-    return ("<h3>The minimum spanning tree, before and after</h3>",
-            soft("The broadcast over each, in the network as it is then."), *drawn)
 
 
 def _commands(result: dict) -> str:
@@ -127,23 +111,6 @@ def _marks(figure: dict) -> Iterator[tuple[int, str]]:
         links.setdefault(change["call"], []).append(change["link"])
     for call, names in links.items():
         yield call, names[0] if len(names) == 1 else f"{len(names)} links"
-
-
-def _edges(moment: dict) -> Sequence[tuple[int, int]]:
-    return sorted((message["from"], message["to"]) for message in moment["broadcast"]["messages"])
-
-
-def _when(moment: dict) -> str:
-    if not moment["links"]:
-        return "Before the changes"
-    return f"From broadcast {moment['call']} on, link{'s' * (len(moment['links']) > 1)}" \
-           f" {', '.join(moment['links'])} changed"
-
-
-def _took(moment: dict) -> str:
-    done_ms = moment["broadcast"]["predicted_us"] / 1000
-    kept = f"; over the tree before, after {moment['kept_ms']:.0f} ms" if moment["links"] else ""
-    return f"all hosts have it after {done_ms:.0f} ms{kept}"
 
 
 def figure_rows(figure: dict) -> list[list[str]]:

@@ -27,7 +27,7 @@ from mutirao_studies.paper_000.changing_network import (
     make,
     six_gateways,
 )
-from mutirao_studies.paper_000.six_sites import LENGTH_BYTES, ROOT, Arm, broadcast_by
+from mutirao_studies.paper_000.six_sites import LENGTH_BYTES, ROOT, Arm
 from mutirao_studies.paper_000.steady import Pace, SteadyRun, run_steady
 
 STUDY = "six-sites-dynamic"
@@ -147,30 +147,7 @@ def describe_figure(figure: paper_000.Figure, runs: Mapping[Job, Sequence[Steady
             "changes": [{"call": call, "link": name, **asdict(CHANGES[name])}
                         for call, names in SCHEDULES[figure.number].items() for name in names],
             "bound_ms": bounds_ms(network, jobs[0][1]),
-            "trees": trees(network, SCHEDULES[figure.number]),
             "arms": [describe_arm(arm, job, runs[job]) for arm, job in jobs if job in runs]}
-
-
-def trees(network: HostNetwork, schedule: Mapping[int, tuple[str, ...]]) -> list[dict]:
-    """A broadcast over the minimum spanning tree before the first change (call 0) and after each. After a change also
-    how long the tree before it would take from then on."""
-    found: list[dict] = []
-    for call, names in {0: (), **schedule}.items():
-        network = after(network, [CHANGES[name] for name in names])
-        broadcast = broadcast_by(_MST, network)
-        kept = found[-1]["broadcast"] if found else broadcast
-        found.append({"call": call, "links": list(names), "broadcast": broadcast,
-                      "kept_ms": completion_ms(network, kept["messages"])})
-    return found
-
-
-def completion_ms(network: HostNetwork, messages: Sequence[dict]) -> float:
-    """Of these messages, in the order in which they arrive, on another network."""
-    arrival_ms = {ROOT: 0.0}
-    for message in messages:
-        parent, child = message["from"], message["to"]
-        arrival_ms[child] = arrival_ms[parent] + network.latency_us[parent][child] / 1000
-    return max(arrival_ms.values())
 
 
 def describe_arm(arm: Arm, job: Job, runs: Sequence[SteadyRun]) -> dict:

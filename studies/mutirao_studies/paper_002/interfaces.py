@@ -5,7 +5,6 @@ machine, or across the hosts of a lab."""
 import base64
 import functools
 import hashlib
-import math
 import re
 import statistics
 import struct
@@ -32,8 +31,6 @@ _MOST_SECONDS_OF_A_RUN = 60.0
 _QUICK_WORKERS, _QUICK_SIDES = (4, 16), (10, 100)
 # How MPI launchers say that a process was killed.
 _KILLED = re.compile(r"(?:PID|process|Killed).{0,80}?signal 9(?: \(Killed\)|\))?")
-_COLOURS = [tuple(round(127.5 * (1 - math.cos(math.tau * (step / 64 + shift))))
-                  for shift in (0.0, 0.08, 0.2)) for step in range(64)]
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,7 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
             "network": network and network.name, "hosts": network.host_count if network else 1,
             "transports": [_to_dict(each) for each in found],
             "image": {"sha256": hashlib.sha256(points).hexdigest(),
-                      "png_base64": base64.b64encode(_coloured(plan.points, points)).decode()}}
+                      "png_base64": base64.b64encode(png(plan.points, points)).decode()}}
 
 
 def bound_s(network: HostNetwork, task: Task) -> float:
@@ -197,28 +194,19 @@ def _cell(runs: Sequence[dict]) -> dict:
             **{key: runs[0][key] for key in ("message_bytes", "messages", "bytes")}}
 
 
-# --- the image: one byte a point, and PNG with a palette, so that any browser shows it ---------------------
-
-
-def _coloured(side: int, points: bytes) -> bytes:
-    """What does not escape is black; the rest goes round from blue by white to brown."""
-    palette = [(0, 0, 0)] + [_COLOURS[number % len(_COLOURS)] for number in range(255)]
-    return png(side, points, palette)
+# --- the image: one byte a point, and PNG, so that any browser shows it -------------------------------------
 
 
 def points_of_pgm(content: bytes) -> bytes:
     """Row by row."""
-    magic, _size, most, points = content.split(b"\n", 3)
-    if (magic, most) != (b"P5", b"255"):
-        raise ValueError("no image of one byte a point")
-    return points
+    return content.split(b"\n", 3)[3]
 
 
-def png(side: int, points: bytes, palette: Sequence[tuple[int, int, int]]) -> bytes:
+def png(side: int, points: bytes) -> bytes:
+    """In shades of grey."""
     rows = b"".join(b"\0" + points[row * side:(row + 1) * side] for row in range(side))
     return b"".join([b"\x89PNG\r\n\x1a\n",
-                     _chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 3, 0, 0, 0)),
-                     _chunk(b"PLTE", b"".join(bytes(colour) for colour in palette)),
+                     _chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)),
                      _chunk(b"IDAT", zlib.compress(rows, 9)), _chunk(b"IEND", b"")])
 
 
