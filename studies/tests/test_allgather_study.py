@@ -1,6 +1,12 @@
 """`mutirao study allgather` and the page of all papers: what is made of measurements, and the simulator."""
 
+import functools
+import os
 import re
+import signal
+import subprocess
+import threading
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -9,6 +15,7 @@ from made_up import circumstances
 from mutirao.base.errors import Failure
 from mutirao.catalogue import core_tool
 from mutirao.cli.cli import main
+from mutirao.run.processes import run_marked
 from mutirao_studies import report
 from mutirao_studies.commands import study as study_command
 from mutirao_studies.commands.study import ALL, STUDIES
@@ -27,6 +34,7 @@ from mutirao_studies.paper_001.paper_001 import (
     table_1_us,
 )
 from pages import checked
+from shared import processes_with, wait_until
 from shown import shown
 
 
@@ -139,6 +147,38 @@ def test_ranks_lie_cyclically():
     assert len(crossing) == 2 and all('"cable" direction="UP"' in line for line in crossing)
     [inside] = [line for line in lines if 'src="host0-0" dst="host0-1"' in line]
     assert re.findall(r'id="([^"]+)"', inside) == ["copy-host0-0", "memory-host0", "copy-host0-1"]
+
+
+class Shell:
+    """In the place of a simulation."""
+
+    ranks = 1
+
+    def __init__(self, script, token, begun):
+        self.script, self.token, self.begun = script, token, begun
+
+    def run(self, _sizes_bytes, mark):
+        self.begun.append(self.script)
+        return run_marked(functools.partial(subprocess.Popen, ["sh", "-c", self.script, self.token],
+                                            env={**os.environ, **mark}), mark, True)
+
+
+def test_simulations_end_with_whom_they_serve(token, monkeypatch):
+    """Those that run; others do not begin."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {0, 1})
+    begun = []
+
+    def interrupt():
+        wait_until(lambda: len(begun) == 3 and len(processes_with(token)) == 2)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    works = [Shell(script, token, begun) for script in ("exit 3", *["sleep 600; true"] * 4)]
+    with pytest.raises(KeyboardInterrupt), closing(allgather_model._outcomes(works, [1])) as outcomes:
+        first, outcome = next(outcomes)
+        assert (first, outcome.result().returncode) == (works[0], 3)
+        threading.Thread(target=interrupt, daemon=True).start()
+        next(outcomes)
+    assert processes_with(token) == [] and len(begun) == 3
 
 
 @pytest.mark.skipif(allgather_model.why_not() is not None, reason=str(allgather_model.why_not()))
