@@ -27,7 +27,7 @@ def interfaces_result(return_s, workers=(2, 4, 8, 16), sides=(10, 25, 50, 100), 
 
     def killed(name):
         if name in ("lam", "openmpi-5"):
-            return {"goes_on": False, "exit_code": 137, "said": "killed", "whole_s": 1.5}
+            return {"goes_on": False, "exit_code": 137}
         return {"goes_on": True, "noticed_ms": 1.25, "gone": 1}
 
     return {**circumstances("interfaces", "openmpi-5", "mpich-5"),

@@ -46,7 +46,7 @@ def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None 
                                  timeout_s=_MOST_SECONDS_OF_A_JOB)
                 both[mode] = {"completion_ms": list(run.completion_ms),
                               "median_ms": statistics.median(run.completion_ms),
-                              "adaptation": run.adaptation, "overruns": run.measurement.overruns}
+                              "overruns": run.measurement.overruns}
                 progress.advance()
             measured.append(both)
     return {**circumstances.to_dict(), "mpi_title": mpi.title, "settings": settings,

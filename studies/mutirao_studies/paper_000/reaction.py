@@ -134,13 +134,9 @@ def duration_s(trials: int) -> float:
     return SETTLE_S + (2 * trials + 0.5) * WINDOW_S
 
 
-def calls_for(trials: int) -> int:
-    return round(duration_s(trials) * 1000 / EVERY_MS)
-
-
-def synchronous_calls_for(trials: int, bound_ms: float) -> int:
-    """So many that the last change is met: none takes less than the bound and the ranks' answers."""
-    return math.ceil(duration_s(trials) * 1000 / (2 * bound_ms))
+def calls_for(scenario: Scenario, trials: int, bound_ms: float) -> int:
+    """So many that the last change is met: no synchronous one takes less than the bound and the ranks' answers."""
+    return math.ceil(duration_s(trials) * 1000 / (2 * bound_ms if scenario.synchronous else EVERY_MS))
 
 
 Calls = Sequence[tuple[float, bool]]  # begin, and whether it was good
@@ -189,15 +185,13 @@ def _measure(lab: Lab, network: HostNetwork, contender: Contender, scenario: Sce
     lab.set_latencies(good.latency_us)
     events = events_of(scenario, trials)
     least_ms = min(bounds_ms.values())
-    count = (synchronous_calls_for(trials, least_ms) if scenario.synchronous
-             else calls_for(trials))
-    pace = Pace(ROOT, count, every_ms=0 if scenario.synchronous else EVERY_MS)
+    pace = Pace(ROOT, calls_for(scenario, trials, least_ms), every_ms=0 if scenario.synchronous else EVERY_MS)
     run, changed_ms = run_while(events, contender, pace, lab, least_ms, duration_s(trials))
     return {"title": scenario.title, "link": scenario.worsens.name,
             "round_trip_ms": scenario.round_trip_ms, "synchronous": scenario.synchronous,
             "bounds_ms": bounds_ms, "bars_s": scenario.bars_s,
             "trials": judge(run, events, changed_ms, bounds_ms),
-            "adaptation": run.adaptation, "overruns": run.measurement.overruns,
+            "overruns": run.measurement.overruns,
             "begin_ms": list(run.begin_ms), "completion_ms": list(run.completion_ms)}
 
 

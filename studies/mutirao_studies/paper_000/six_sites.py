@@ -124,9 +124,7 @@ def describe_arm(arm: Arm, measurement: Measurement) -> dict:
     if communicator is None:
         return described | {"start": None}
     return described | {"start": {
-        **measurement.report["start"], "first_ruled_call": communicator.get("first_ruled_call"),
-        "first_ruled_ms": communicator.get("first_ruled_ms"), "tree": communicator["tree"],
-        "sites": communicator["sites"]}}
+        **measurement.report["start"], "sites": communicator["sites"]}}
 
 
 def describe_network(network: HostNetwork) -> dict:

@@ -223,8 +223,8 @@ def _change(first: float, second: float) -> str:
 def _learning(result: dict) -> Section:
     started = [arm for arm in result["arms"] if arm["start"]]
     rows = [[arm["title"], *(duration(value * 1000) for value in (
-        arm["start"]["twin_ms"], arm["start"]["waited_ms"], start_ms(arm))), _ranks_known(arm["start"]),
-        _first_ruling(arm["start"]), str(len(set(arm["start"]["sites"])))] for arm in started]
+        arm["start"]["twin_ms"], arm["start"]["waited_ms"], start_ms(arm))), str(len(set(arm["start"]["sites"])))]
+        for arm in started]
     return Section("Learning the network", [
         "<p>Once per run. MPI_Init duplicates MPI_COMM_WORLD for mutirao’s own messages; then agents beside the ranks"
         " measure the links, build the spanning tree by the algorithm of Gallager, Humblet and Spira, and keep it. By"
@@ -233,22 +233,9 @@ def _learning(result: dict) -> Section:
         " 23 to 25 s to build its tree.</p>",
         *([Table("What MPI_Init took longer, once per run: to duplicate MPI_COMM_WORLD (twin), and to learn the"
                  " network, for which these runs wait; sites found",
-                 ("start", "twin", "network", "in all", "ranks known", "first ruling", "sites"), rows)]
+                 ("start", "twin", "network", "in all", "sites"), rows)]
           if rows else [soft("not measured")])])
 
 
 def start_ms(arm: dict) -> float:
     return arm["start"]["twin_ms"] + arm["start"]["waited_ms"]
-
-
-def _ranks_known(start: dict) -> str:
-    """After MPI_Init; a program that waits for the network waits for that there."""
-    if start["introduced_ms"]:
-        return duration(start["introduced_ms"] * 1000)
-    return "in MPI_Init" if start["waited_ms"] else "never"
-
-
-def _first_ruling(start: dict) -> str:
-    call = start["first_ruled_call"]
-    return "none" if call is None else f"call {call + 1}"
-
