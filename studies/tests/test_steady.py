@@ -2,7 +2,6 @@
 small lab."""
 
 import time
-from pathlib import Path
 
 import pytest
 
@@ -14,6 +13,7 @@ from mutirao.lab.network import HostNetwork
 from mutirao.measure import measure
 from mutirao.measure.measure import Contender
 from mutirao.run.launch import CompletedRun
+from mutirao.run.mpis import Mpi
 from mutirao_studies.paper_000 import overhead, reaction
 from mutirao_studies.paper_000.reaction import RECOVERS, WORSENS, reaction_s
 from mutirao_studies.paper_000.steady import Pace, run_steady
@@ -26,54 +26,18 @@ TIMES = ('{"bytes":24,"root":1,"every_ms":0,"began_ms":99.5,"whole_ms":900.5,"st
 FOUR_HOSTS = HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)
 
 
-def run_with(monkeypatch, contender, lines, pace, on_begin=None, bounds=(10.0, 10.0, 10.0)):
-    """run_steady() with a launcher that says these lines and notes which files say go by then."""
-    def fake_launch(_mpi, argv, _ranks, *, on_line, settings, **_options):
-        fake_launch.argv = argv
-        fake_launch.settings = settings
-        fake_launch.go = []
-        for line in lines:
-            on_line(line)
-            if "--go" in argv:
-                folder = Path(argv[argv.index("--go") + 1]).parent
-                fake_launch.go.append(sorted(path.name for path in folder.iterdir()))
-        given = report(4, [calls_of(1, 24, ruling("flat"))])
-        return CompletedRun(0, lines, "", 1.0, argv, None if contender.native else given)
+@pytest.mark.parametrize("lines, count, bounds, said", [
+    ([TIMES], 3, (10.0, 12.5, 10.0), "less than the physical bound"), ([TIMES], 4, (1.0,) * 4, "did not tell"),
+    ([], 3, (1.0,) * 3, "did not tell"), ([TIMES[:40]], 3, (1.0,) * 3, "did not tell")])
+def test_what_cannot_be_is_refused(monkeypatch, contender, lines, count, bounds, said):
+    """The second case's bound holds for one call only. Catches one bound for all calls."""
+    def fake_launch(_mpi, argv, _ranks, **_options):
+        return CompletedRun(0, lines, "", 1.0, argv, report(4, [calls_of(1, 24, ruling("flat"))]))
 
     monkeypatch.setattr(measure, "launch", fake_launch)
-    monkeypatch.setattr(type(contender.mpi), "program", lambda _self, name: name)
-    return run_steady(contender, pace, CountingLab(FOUR_HOSTS), bounds, on_begin), fake_launch
-
-
-def test_stops_until_all_is_done(monkeypatch, contender):
-    """Catches a program that goes on before its links have changed."""
-    done = []
-
-    def do(call):
-        folder = Path(measure.launch.argv[-1]).parent
-        done.append((call, sorted(path.name for path in folder.iterdir())))
-
-    pace = Pace(1, 3, stops={1: lambda: do(1), 3: lambda: do(3)})
-    run, launched = run_with(monkeypatch, contender("auto"),
-                             ['{"stopped":1}', "noise", '{"stopped":3}', TIMES], pace)
-    assert done == [(1, []), (3, ["go.1"])]
-    assert launched.go == [["go.1"], ["go.1"], ["go.1", "go.3"], ["go.1", "go.3"]]
-    assert launched.argv[:-1] == ["steady", "--bytes", "24", "--root", "1", "--count", "3",
-                                  "--ahead", "1", "--every-ms", "0", "--stop-before", "1,3", "--go"]
-    assert run.completion_ms == (11.0, 12.0, 10.0) and run.begin_ms == (100.0, 200.0, 300.0)
-    assert (run.stopped_ms, run.whole_ms) == (12.5, 900.5)
-    assert run.building_ms == 6799.0 and run.adaptation["mode"] == "auto"
-
-
-@pytest.mark.parametrize("lines, pace, bounds, said", [
-    ([TIMES], Pace(1, 3), (10.0, 12.5, 10.0), "less than the physical bound"),
-    ([TIMES], Pace(1, 4), (1.0,) * 4, "did not tell"),
-    ([], Pace(1, 3), (1.0,) * 3, "did not tell"),
-    ([TIMES[:40]], Pace(1, 3), (1.0,) * 3, "did not tell")])
-def test_what_cannot_be_is_refused(monkeypatch, contender, lines, pace, bounds, said):
-    """The second case's bound holds for one call only. Catches one bound for all calls."""
+    monkeypatch.setattr(Mpi, "program", lambda _self, name: name)
     with pytest.raises(Failure, match=said):
-        run_with(monkeypatch, contender("auto"), lines, pace, bounds=bounds)
+        run_steady(contender("auto"), Pace(1, count), CountingLab(FOUR_HOSTS), bounds)
 
 
 @pytest.mark.parametrize("good, changed, expected", [
