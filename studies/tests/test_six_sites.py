@@ -10,7 +10,6 @@ from mutirao.base.errors import Failure
 from mutirao.lab.lab import Lab
 from mutirao.measure import circumstances
 from mutirao.run.mpis import Mpi
-from mutirao_studies.account import LeftOut
 from mutirao_studies.document import page_of, text_of
 from mutirao_studies.paper_000 import paper_000, six_sites
 from mutirao_studies.paper_000.six_sites_document import comparisons, demo_document, document
@@ -89,15 +88,6 @@ def test_what_is_shown_without_some_arms(study_with, failing):
 def test_no_arm_at_all_is_a_failure(study_with):
     with pytest.raises(Failure, match="nothing could[^$]*openmpi-5 is not installed"):
         study_with(found=())
-
-
-def test_nothing_built(monkeypatch, study_with):
-    study_with()
-    monkeypatch.setattr(Mpi, "built", False)
-    left_out = LeftOut()
-    arms = six_sites.plan(["openmpi-5"], six_sites.MUTIRAO_ARMS, left_out)
-    assert [arm.key for arm, _ in arms] == ["native-openmpi-5"]
-    assert len(left_out.rows) == 4 and all("make build" in row["reason"] for row in left_out.rows)
 
 
 def test_every_number_is_shown(study_with):
