@@ -37,11 +37,6 @@ class Change:
     def name(self) -> str:
         return f"{self.low}-{self.high}"
 
-    @property
-    def percent(self) -> float:
-        """Of what it was before, in whichever direction."""
-        return 100 * abs(self.after_ms - self.before_ms) / self.before_ms
-
     def reversed(self) -> "Change":
         return replace(self, before_ms=self.after_ms, after_ms=self.before_ms)
 
