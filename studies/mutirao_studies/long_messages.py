@@ -58,23 +58,23 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
     left_out, rows = LeftOut(), []
     jobs = [(mpi, name) for mpi in mpis for name in names]
     with steps(2 * len(CONTROLS) * len(jobs)) as progress:
-        for tcp, control in controls(left_out, progress):
+        for tcp, control in controls(left_out):
             with bring_up(network, tcp) as lab:
                 for mpi, name in jobs:
-                    with left_out.tried(f"{name} on {mpi.title} over {control}", progress):
+                    with left_out.tried(f"{name} on {mpi.title} over {control}"):
                         rows += [{"tcp": control, **row}
                                  for row in _rows(name, mpi, lab, lengths, regimes, progress)]
     return {**circumstances.to_dict(), "network": network.name, "only": list(only), "hosts": network.host_count,
             "rows": rows, "left_out": left_out.rows}
 
 
-def controls(left_out: LeftOut, progress: Steps) -> Iterator[tuple[str, str]]:
+def controls(left_out: LeftOut) -> Iterator[tuple[str, str]]:
     """How the lab sets up TCP, and the congestion control, where this kernel has it."""
     for tcp, control in CONTROLS.items():
         if kernel_has(control):
             yield tcp, control
         else:
-            left_out.add(control, "this kernel does not have it", progress)
+            left_out.add(control, "this kernel does not have it")
 
 
 def kernel_has(control: str) -> bool:

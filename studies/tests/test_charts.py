@@ -15,6 +15,7 @@ def test_bars_are_as_long_as_their_numbers():
     """All of a table on one scale; what is no number, or of another kind, has none."""
     table = Table("times", ("", "one", "two", "x"), [("a", "40.0", "10.0", "99"), ("b", "-", "20.0", "")])
     _, page = shown(Document("a", "b", circumstances("c"), [Section("d", [Drawn(table, range(1, 3))])]), "40.0", "99")
+    assert "td.bar {" in page
     assert re.findall(r"--share: ([\d.]+)%\">([\d.]+)<", page) == [("100.0", "40.0"), ("25.0", "10.0"), ("50.0", "20.0")]
 
 

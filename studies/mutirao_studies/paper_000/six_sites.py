@@ -108,7 +108,7 @@ def _measure_all(network: HostNetwork, arms: Planned, workloads: Sequence[Worklo
     with bring_up(network) as lab, steps(len(arms) * each_arm) as progress:
         for done, (arm, contender) in enumerate(arms, start=1):
             progress.begin(f"{arm.title} on {contender.mpi.title}")
-            with left_out.tried(arm.title, progress):
+            with left_out.tried(arm.title):
                 measured.append((arm, measure(contender, workloads, network.host_count, lab,
                                                lambda _point: progress.advance(), _MOST_SECONDS_OF_AN_ARM)))
             progress.advance(done * each_arm - progress.done)

@@ -104,7 +104,7 @@ def _run_all(network: HostNetwork, mpi: Mpi, jobs: Sequence[Job], repeat: int,
         for done, job in enumerate(jobs, start=1):
             settings = ", ".join(f"{name}={value}" for name, value in job.settings)
             progress.begin(f"{job.arm.title}, {job.broadcasts} broadcasts ({settings})")
-            with left_out.tried(f"{job.arm.title} ({settings})", progress):
+            with left_out.tried(f"{job.arm.title} ({settings})"):
                 runs[job] = [_run(lab, network, mpi, job, progress) for _ in range(repeat)]
             progress.advance(done * repeat - progress.done)
     return runs

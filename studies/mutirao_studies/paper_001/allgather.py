@@ -83,12 +83,12 @@ def run_study(quick: bool = False, only: Sequence[str] = ()) -> dict:
     jobs = len(plan.places()) * (len(ALGORITHMS) + 2)
     with steps(jobs + (simulations.count if simulations else 0)) as progress:
         if missing and SIMULATED in plan.parts:
-            left_out.add("the simulation", missing, progress)
+            left_out.add("the simulation", missing)
         simulated = simulations.run(progress, left_out) if simulations else []
         predicted = _predicted(plan) if PREDICTED in plan.parts else []
         places = []
         for part, ranks in plan.places():
-            with left_out.tried(f"{ranks} ranks ({part})", progress):
+            with left_out.tried(f"{ranks} ranks ({part})"):
                 places.append(_place(part, ranks, plan, progress, left_out))
     left_out.check(simulated or predicted or places)
     return {**circumstances.to_dict(), "only": list(only), "model": vars(MODEL),
@@ -136,7 +136,7 @@ def _place(part: str, ranks: int, plan: Plan, progress: Steps, left_out: LeftOut
     with bring_up(load_preset(_PRESET)) if part == LAB else nullcontext() as lab:
         for contender in contenders(mpi, ranks):
             progress.begin(f"{ranks} ranks ({part}): {contender.name}")
-            with left_out.tried(contender.name, progress):
+            with left_out.tried(contender.name):
                 done = measure(contender, [workload if contender.native else settling], ranks, lab,
                                timeout_s=_TIMEOUT_S)
                 rows[contender.name] = {

@@ -221,14 +221,14 @@ class Simulations:
             with closing(_outcomes(simulations, self._sizes_bytes)) as outcomes:
                 for simulation, outcome in outcomes:
                     progress.begin(str(simulation))
-                    with left_out.tried(str(simulation), progress):
+                    with left_out.tried(str(simulation)):
                         for row in outcome.result():
                             key = ranks, row["bytes"]
                             _take(row, simulation, cells[key], times_us[key])
                     progress.advance()
         for (ranks, length), cell in cells.items():
             if times := times_us[ranks, length]:
-                with left_out.tried(f"{ranks} simulated ranks, the choice for {size(length)}", progress):
+                with left_out.tried(f"{ranks} simulated ranks, the choice for {size(length)}"):
                     cell |= choice(length, times)
         return [cell for cell in cells.values() if cell["chosen"] and cell["forced_us"]]
 

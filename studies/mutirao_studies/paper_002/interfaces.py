@@ -121,7 +121,7 @@ class _Study:
                 going = []
                 for measured in found:
                     progress.begin(measured.transport.title + how)
-                    with self.left_out.tried(measured.transport.title, progress):
+                    with self.left_out.tried(measured.transport.title):
                         do(measured)
                         going.append(measured)
                     progress.advance()

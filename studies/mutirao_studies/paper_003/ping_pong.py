@@ -104,7 +104,7 @@ def run_study(mpi_names: Sequence[str] | None = None, quick: bool = False,
     with steps(plan.jobs) as progress:
         measured = []
         for situation in plan.situations:
-            with left_out.tried(situation.title, progress):
+            with left_out.tried(situation.title):
                 measured.append(_measure(situation, plan, progress, left_out))
         left_out.check([way for each in measured for way in each["ways"]])
         running = {way["key"] for each in measured for way in each["ways"]}
@@ -125,7 +125,7 @@ def _measure(situation: Situation, plan: Plan, progress: Steps, left_out: LeftOu
         for number in range(plan.rounds):
             for way in list(jobs):
                 progress.begin(f"{situation.title}, round {number + 1}: {way.title}")
-                with left_out.tried(way.title, progress):
+                with left_out.tried(way.title):
                     jobs[way].append(_measure_way(way, situation, lab, plan.work))
                 if len(jobs[way]) <= number:
                     progress.advance(plan.rounds - number - 1)
@@ -162,11 +162,11 @@ def _explain(plan: Plan, running: set[str], progress: Steps, left_out: LeftOut) 
         causes = [cause for cause in plan.causes if cause.situation == situation.key and cause.way in running]
         if not causes:
             continue
-        with left_out.tried(situation.title, progress), _place(situation) as lab:
+        with left_out.tried(situation.title), _place(situation) as lab:
             for cause in causes:
                 title = f"{cause.question}: {BY_KEY[cause.way].title}"
                 progress.begin(title)
-                with left_out.tried(title, progress):
+                with left_out.tried(title):
                     measured.append(measure_cause(cause, lab))
                 progress.advance()
     return measured

@@ -142,7 +142,7 @@ def _judged(claim: Claim, situation: dict) -> str:
             f" within {claim.within - 1:.0%} of the paper's: {len(hold)}")
 
 
-# --- the first round trip, causes, system calls -----------------------------------------------------------
+# --- the first round trip, causes -------------------------------------------------------------------------
 
 
 def _first(situation: dict) -> Table:
