@@ -66,6 +66,7 @@ TEST(Replay, KnowsWhatWasAnnouncedAndWhatIs) {
 // Also when hosts leave and come back. Caught when planted: changes since another network than
 // that of the last round.
 TEST(Replay, KeepsKruskalsTree) {
+    int traces_with_absent_hosts = 0;
     for (unsigned seed = 0; seed < 20; ++seed) {
         std::mt19937 random(seed);
         std::vector<std::string> links(9 * 8 / 2);
@@ -80,8 +81,9 @@ TEST(Replay, KeepsKruskalsTree) {
         }
         const std::string said = replay(trace.str(), {"--threshold", "0"});
         EXPECT_EQ(said.find(R"("tree_is_kruskals":false)"), said.npos) << seed;
-        EXPECT_NE(said.find(R"("bound_us":null)"), said.npos) << "hosts leave";
+        traces_with_absent_hosts += said.find(R"("bound_us":null)") != said.npos ? 1 : 0;
     }
+    EXPECT_GT(traces_with_absent_hosts, 10);
 }
 
 }  // namespace
