@@ -84,8 +84,8 @@ studies_packages=(
     # interfaces
     pvm pvm-dev lam-runtime lam4-dev libfabric-dev libzmq3-dev
     libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
-    # ping-pong: compiles Java without a JDK; MPJ Express; the C half of Open MPI's Java binding; counts system calls
-    ecj libmpj-java libopenmpi-dev strace
+    # ping-pong: compiles Java without a JDK; MPJ Express; the C half of Open MPI's Java binding
+    ecj libmpj-java libopenmpi-dev
 )
 
 is_installed() { dpkg-query -W -f '${db:Status-Status}' "$1" | grep -qx installed; }

@@ -15,7 +15,6 @@
 namespace mandelbrot {
 namespace {
 
-constexpr auto look_after_workers = std::chrono::milliseconds(100);
 constexpr auto patience = std::chrono::seconds(2);
 
 wire::Packet packet_of(const Message& message) {
@@ -55,11 +54,6 @@ class Service final : public wire::Tasks::Service {
         if (Stream* stream = streams_[static_cast<std::size_t>(worker)]) stream->Write(packet);
     }
 
-    int joined() {
-        const std::lock_guard lock(mutex_);
-        return static_cast<int>(streams_.size());
-    }
-
   private:
     int join(Stream* stream) {
         const std::lock_guard lock(mutex_);
@@ -79,20 +73,15 @@ class Service final : public wire::Tasks::Service {
 class GrpcMaster final : public MasterSide {
   public:
     explicit GrpcMaster(const Crew& crew)
-        : workers_(crew.workers),
-          server_(serve(crew.address)),
+        : server_(serve(crew.address)),
           launched_(crew, crew.address + ":" + std::to_string(port_)) {}
 
     ~GrpcMaster() override { server_->Shutdown(std::chrono::system_clock::now() + patience); }
 
     Heard receive(Message& message) override {
-        for (;;) {
-            if (const auto item = service_.inbox().pop(look_after_workers)) {
-                if (!item->heard.gone) fill(message, item->packet);
-                return item->heard;
-            }
-            if (service_.joined() < workers_) launched_.check_all_run();
-        }
+        const Item item = service_.inbox().pop();
+        if (!item.heard.gone) fill(message, item.packet);
+        return item.heard;
     }
 
     void send(int worker, const Message& message) override {
@@ -109,7 +98,6 @@ class GrpcMaster final : public MasterSide {
         return server;
     }
 
-    int workers_;
     int port_ = 0;
     Service service_;
     std::unique_ptr<grpc::Server> server_;

@@ -1,11 +1,9 @@
 // Where the threads of a master leave what they hear, for the one that hands out tasks.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 namespace mandelbrot {
@@ -19,11 +17,10 @@ class Inbox {
         filled_.notify_one();
     }
 
-    /// Nothing: none came in time.
-    std::optional<Item> pop(std::chrono::milliseconds at_most) {
+    Item pop() {
         std::unique_lock lock(mutex_);
-        if (!filled_.wait_for(lock, at_most, [this] { return !items_.empty(); })) return std::nullopt;
-        std::optional<Item> first(std::move(items_.front()));
+        filled_.wait(lock, [this] { return !items_.empty(); });
+        Item first(std::move(items_.front()));
         items_.pop_front();
         return first;
     }

@@ -29,6 +29,12 @@ inline constexpr auto patience_with_workers = std::chrono::seconds(2);
     _exit(127);
 }
 
+/// A worker that ends with an error has said why, and the master, which might wait for it for ever, ends, too. One that
+/// was killed is the transport's to notice, also where a remote shell tells of it.
+inline void end_with_worker(int, siginfo_t* ended, void*) {
+    if (ended->si_code == CLD_EXITED && ended->si_status != 0 && ended->si_status != 128 + SIGKILL) _exit(1);
+}
+
 /// As a shell reads it: paths of programs and addresses hold no quotes.
 inline std::string quoted(const std::vector<std::string>& words) {
     std::string line = "exec";
@@ -66,6 +72,10 @@ class LaunchedWorkers {
     LaunchedWorkers(const Crew& crew, const std::string& master) {
         const std::vector<std::string> worker = worker_words(crew, master);
         const int self = getpid();
+        struct sigaction action{};
+        action.sa_sigaction = end_with_worker;
+        action.sa_flags = SA_SIGINFO | SA_RESTART;
+        sigaction(SIGCHLD, &action, nullptr);
         for (int i = 0; i < crew.workers; ++i) {
             std::vector<std::string> words = worker;
             if (!crew.hosts.empty()) {
@@ -90,15 +100,6 @@ class LaunchedWorkers {
     }
     LaunchedWorkers(const LaunchedWorkers&) = delete;
     LaunchedWorkers& operator=(const LaunchedWorkers&) = delete;
-
-    /// Failure where one has ended; for as long as not all have connected, who would miss it else?
-    void check_all_run() const {
-        for (const int process : processes_) {
-            siginfo_t ended{};
-            waitid(P_PID, static_cast<id_t>(process), &ended, WEXITED | WNOHANG | WNOWAIT);
-            if (ended.si_pid != 0) throw Failure("a worker ended before all had connected");
-        }
-    }
 
   private:
     std::vector<int> processes_;

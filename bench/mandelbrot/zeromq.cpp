@@ -17,7 +17,6 @@ namespace mandelbrot {
 namespace {
 
 constexpr char monitor_address[] = "inproc://monitor";
-constexpr int look_after_workers_ms = 100;
 constexpr int linger_ms = 1000;
 
 int checked(int result, const char* what) {
@@ -81,8 +80,7 @@ class ZeromqMaster final : public MasterSide {
             if (const auto number = receive_end()) return {*number, true};
             std::array<zmq_pollitem_t, 2> items{{{router_.get(), 0, ZMQ_POLLIN, 0},
                                                  {monitor_.get(), 0, ZMQ_POLLIN, 0}}};
-            zmq_poll(items.data(), static_cast<int>(items.size()), look_after_workers_ms);
-            if (number_of_.size() < workers_.size()) launched_.check_all_run();
+            zmq_poll(items.data(), static_cast<int>(items.size()), -1);
         }
     }
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from mutirao.base.errors import Failure, UsageError, unknown
 from mutirao.base.output import note
 from mutirao.base.paths import BUILD
-from mutirao.base.progress import Steps
 from mutirao.base.tools import ask, built
 from mutirao.lab.lab import Lab
 from mutirao.run.processes import Finished, argv_ending_with_us, failure_of, new_mark, run_marked
@@ -31,18 +30,18 @@ class LeftOut:
     rows: list[dict] = field(default_factory=list)
 
     @contextmanager
-    def tried(self, title: str, progress: Steps) -> Iterator[None]:
+    def tried(self, title: str) -> Iterator[None]:
         """What fails in here is left out."""
         try:
             yield
         except (Failure, UsageError) as error:
-            self.add(title, str(error).splitlines()[0], progress)
+            self.add(title, str(error).splitlines()[0])
 
-    def add(self, title: str, reason: str, progress: Steps | None = None) -> None:
+    def add(self, title: str, reason: str) -> None:
         row = {"title": title, "reason": reason}
         if row not in self.rows:
             self.rows.append(row)
-        (progress.say if progress else note)(f"{title} left out: {reason}")
+        note(f"{title} left out: {reason}")
 
     def check(self, found: object) -> None:
         """Failure where nothing is left."""

@@ -2,6 +2,7 @@
 one as an HTML page that needs nothing beside itself."""
 
 import json
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,12 +15,11 @@ from mutirao.base.tables import BEST, BOUND, Table, text_table
 from mutirao.base.units import counted
 from mutirao.base.user_files import why, write_file
 from mutirao.measure.circumstances import busy_remarks
-from mutirao.pages.html import Page, listed, section, soft, table, wide_table
+from mutirao.pages.html import Page, listed, section, soft, wide_table
 from mutirao_studies.account import command_of, left_out_lines
 
 STYLE = Path(__file__).with_name("studies.css").read_text(encoding="utf-8")
 _WIDTH = 80
-_LONGEST = 1000  # text: the bytes of an image are no measurement
 # Rows that stand out, by their first cell.
 _ROW_STYLES = {"physical bound": BOUND, "mutirao's choice": BEST, "mutirao's default": BEST}
 
@@ -30,26 +30,21 @@ class Lines(NamedTuple):
     lines: Sequence[str]
 
 
-class Statements(NamedTuple):
-    """A table of sentences: on the terminal a paragraph for each row."""
+class Drawn(NamedTuple):
+    """A table with columns of numbers of one kind: on the page each has a bar behind it, all on one scale from 0 on."""
 
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    table: Table
+    columns: range
 
 
 Html = str  # for the page alone: charts, and what is said of them
-Part = Table | Lines | Statements | Html
+Part = Table | Lines | Drawn | Html
 
 
 @dataclass(frozen=True)
-class Marked:
-    """A cell that stands out: by its colour, on the terminal by a sign."""
-
+class _WithBar:
     text: str
-    style: str  # best or worst
-
-    def __str__(self) -> str:
-        return self.text + {"best": "+", "worst": "-"}[self.style]
+    share: float  # of the longest bar
 
 
 @dataclass(frozen=True)
@@ -106,14 +101,12 @@ def text_of(document: Document) -> str:
 
 def _texts(parts: Sequence[Part]) -> Iterator[str]:
     for part in parts:
+        part = part.table if isinstance(part, Drawn) else part
         if isinstance(part, Table):
             styles = {number: _ROW_STYLES[row[0]] for number, row in enumerate(part.rows) if row[0] in _ROW_STYLES}
             yield text_table(part.columns, part.rows, textwrap.fill(part.title, _WIDTH), styles)
         elif isinstance(part, Lines):
             yield _wrapped(part.lines)
-        elif isinstance(part, Statements):
-            yield _wrapped(" ".join([first, *(f"{column[0].upper()}{column[1:]}: {cell}." for column, cell in zip(
-                part.columns[1:], more, strict=True) if cell)]) for first, *more in part.rows)
 
 
 def _wrapped(lines: Iterable[str]) -> str:
@@ -126,8 +119,8 @@ def _wrapped(lines: Iterable[str]) -> str:
 def page_of(document: Document) -> Page:
     return Page(document.heading, document.lead, how_made(document.result, *document.made),
                 "".join(section(each.heading, *map(_html, each.parts)) for each in document.sections),
-                document.commands or command_of(document.result), _in_full(document.result), document.result,
-                document.tiles, document.all_remarks, STYLE)
+                document.commands or command_of(document.result), document.result, document.tiles,
+                document.all_remarks, STYLE)
 
 
 def how_made(result: dict, *more: str | None) -> Html:
@@ -140,10 +133,10 @@ def how_made(result: dict, *more: str | None) -> Html:
 def _html(part: Part) -> Html:
     if isinstance(part, Table):
         return html_of_table(part)
+    if isinstance(part, Drawn):
+        return html_of_table(_with_bars(part))
     if isinstance(part, Lines):
         return listed(part.lines)
-    if isinstance(part, Statements):
-        return f'<div class="prose">{wide_table(part.columns, part.rows)}</div>'
     return part
 
 
@@ -154,28 +147,22 @@ def html_of_table(shown: Table) -> Html:
             + wide_table(shown.columns, [list(map(_cell, row)) for row in shown.rows], styles))
 
 
+def _with_bars(drawn: Drawn) -> Table:
+    numbers = [{at: float(row[at]) for at in drawn.columns if _is_number(row[at])} for row in drawn.table.rows]
+    most = max((value for row in numbers for value in row.values()), default=0) or 1
+    return drawn.table._replace(rows=[
+        [_WithBar(cell, values[at] / most) if at in values else cell for at, cell in enumerate(row)]
+        for row, values in zip(drawn.table.rows, numbers, strict=True)])
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"\d+(\.\d*)?", text) is not None
+
+
 def _cell(value: Any) -> Any:
-    return (f'<td class="{value.style}">{escape(value.text)}</td>',) if isinstance(value, Marked) else value
-
-
-# --- all measurements, on the page ----------------------------------------------------------------------
-
-
-def _in_full(value: Any) -> Html:
-    """Tables within tables, by the names that values have in the result."""
-    if isinstance(value, dict):
-        return table(("", ""), [(name, _full_cell(each)) for name, each in value.items()])
-    if isinstance(value, list | tuple) and value and all(isinstance(each, dict) for each in value):
-        columns = list(dict.fromkeys(name for row in value for name in row))
-        return table(columns, [[_full_cell(row.get(name)) for name in columns] for row in value])
-    if isinstance(value, list | tuple):
-        return ("<br>" if any(isinstance(each, list | tuple) for each in value) else ", ").join(map(_in_full, value))
-    text = "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
-    return escape(textwrap.shorten(text, _LONGEST, placeholder="…"))
-
-
-def _full_cell(value: Any) -> tuple[Html]:
-    return (f"<td>{_in_full(value)}</td>",)
+    if isinstance(value, _WithBar):
+        return (f'<td class="bar" style="--share: {value.share:.1%}">{escape(value.text)}</td>',)
+    return value
 
 
 # --- on the disk ----------------------------------------------------------------------------------------

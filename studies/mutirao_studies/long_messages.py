@@ -2,8 +2,7 @@
 which TCP's windows close, with the congestion control that a kernel comes with and with BBR.
 
 Each collective has a job of its own, in which all lengths settle in a row before anything is measured: as in a program
-that runs long, and with no earlier job known. Beside it stands what the lab itself cannot beat, all delays being zero:
-this machine's processors carry the packets of all hosts.
+that runs long, and with no earlier job known.
 """
 
 import statistics
@@ -56,39 +55,30 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
     mpis = [find_mpi(name) for name in mpi_names]
     names = [name for name in NAMES if not only or name in only]
     circumstances = Circumstances(STUDY, quick, mpi_names)
-    left_out, rows, limits = LeftOut(), [], []
+    left_out, rows = LeftOut(), []
     jobs = [(mpi, name) for mpi in mpis for name in names]
-    with steps((2 * len(CONTROLS) + 1) * len(jobs)) as progress:
-        for tcp, control in controls(left_out, progress):
+    with steps(2 * len(CONTROLS) * len(jobs)) as progress:
+        for tcp, control in controls(left_out):
             with bring_up(network, tcp) as lab:
                 for mpi, name in jobs:
-                    with left_out.tried(f"{name} on {mpi.title} over {control}", progress):
+                    with left_out.tried(f"{name} on {mpi.title} over {control}"):
                         rows += [{"tcp": control, **row}
                                  for row in _rows(name, mpi, lab, lengths, regimes, progress)]
-        with bring_up(_without_delays(network), "tuned") as lab:
-            for mpi, name in jobs:
-                with left_out.tried(f"{name} on {mpi.title} without delays", progress):
-                    limits += _limits(name, mpi, lab, lengths, progress)
     return {**circumstances.to_dict(), "network": network.name, "only": list(only), "hosts": network.host_count,
-            "rows": rows, "limits": limits, "left_out": left_out.rows}
+            "rows": rows, "left_out": left_out.rows}
 
 
-def controls(left_out: LeftOut, progress: Steps) -> Iterator[tuple[str, str]]:
+def controls(left_out: LeftOut) -> Iterator[tuple[str, str]]:
     """How the lab sets up TCP, and the congestion control, where this kernel has it."""
     for tcp, control in CONTROLS.items():
         if kernel_has(control):
             yield tcp, control
         else:
-            left_out.add(control, "this kernel does not have it", progress)
+            left_out.add(control, "this kernel does not have it")
 
 
 def kernel_has(control: str) -> bool:
     return control.lower() in Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
-
-
-def _without_delays(network: HostNetwork) -> HostNetwork:
-    nothing = [[0.0] * network.host_count for _ in range(network.host_count)]
-    return replace(network, latency_us=nothing)
 
 
 def block_bytes(name: str, length_bytes: int, ranks: int) -> int:
@@ -134,32 +124,15 @@ def _rows(name: str, mpi: Mpi, lab: Lab, lengths: Sequence[int], regimes: Sequen
     return rows
 
 
-def _limits(name: str, mpi: Mpi, lab: Lab, lengths: Sequence[int], progress: Steps) -> list[dict]:
-    """The fastest call of any algorithm that was tried, of each length."""
-    progress.begin(f"{name}, {mpi.title}, without delays")
-    in_a_row = [replace(REGIMES[0], repeat=9)]
-    points = [_measured(name, mpi, lab, native, list(_workloads(name, lab.network.host_count, lengths, in_a_row,
-                                                                0 if native else _SETTLE_CALLS))).points
-              for native in (True, False)]
-    progress.advance()
-    return [{"collective": name, "length_bytes": length, "ms": min(*natively.completion_ms, *ours.completion_ms)}
-            for length, natively, ours in zip(lengths, *points, strict=True)]
-
-
 def tables(result: dict) -> list[Table]:
-    limits: dict[tuple[str, int], float] = {}
-    for row in result["limits"]:
-        key = row["collective"], row["length_bytes"]
-        limits[key] = min(row["ms"], limits.get(key, row["ms"]))
     groups = dict.fromkeys((row["mpi"], row["tcp"]) for row in result["rows"])
     shown = []
     for mpi, tcp in groups:
         rows = [row for row in result["rows"] if (row["mpi"], row["tcp"]) == (mpi, tcp)]
         regimes = list(rows[0]["ms"])
-        columns = ["collective", "whole", "bound, ms", "lab, ms",
+        columns = ["collective", "whole", "bound, ms",
                    *(f"{each}: {arm}" for each in regimes for arm in (NATIVE, OURS)), "ran"]
         cells = [[row["collective"], size(row["length_bytes"]), ms(row["bound_ms"]),
-                  ms(limits.get((row["collective"], row["length_bytes"]))),
                   *(f"{times_bound(row, each, arm):.2f}" for each in regimes for arm in (NATIVE, OURS)),
                   row["ran"] or ""]
                  for row in rows]
@@ -174,8 +147,7 @@ def times_bound(row: dict, regime: str, arm: str) -> float:
 
 def document(result: dict) -> Document:
     lead = ("Long collectives between sites, natively and with mutirao as it comes, in a row and after pauses, in which"
-            " windows close. Times are multiples of the physical bound, medians; beside them what the lab takes without"
-            " any delay.")
+            " windows close. Times are multiples of the physical bound, medians.")
     ratios = [times_bound(row, each, NATIVE) / times_bound(row, each, OURS)
               for row in result["rows"] for each in row["ms"]]
     tiles = [("tile", f"{statistics.median(ratios):.1f} ×", "as fast as natively, in the median of"

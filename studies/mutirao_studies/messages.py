@@ -36,12 +36,12 @@ def run_study(mpi_names: Sequence[str], quick: bool = False) -> dict:
     circumstances = Circumstances(STUDY, quick, mpi_names)
     left_out, rows = LeftOut(), []
     with steps(len(WAYS_MS) * len(CONTROLS) * len(mpis)) as progress:
-        for tcp, control in controls(left_out, progress):
+        for tcp, control in controls(left_out):
             for way_ms in WAYS_MS:
                 with Lab.up(two_sites(way_ms, len(LENGTHS_BYTES)), tcp) as lab:
                     for mpi in mpis:
                         title = f"{mpi.title}, {control}, {way_ms} ms"
-                        with left_out.tried(title, progress):
+                        with left_out.tried(title):
                             rows += [{"tcp": control, "way_ms": way_ms, **row}
                                      for row in _rows(title, mpi, lab, quick, progress)]
     return {**circumstances.to_dict(), "rows": rows, "left_out": left_out.rows}

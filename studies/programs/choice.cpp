@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "commands.h"
 #include "core/selection/decider.h"
 #include "core/text/json.h"
-#include "tool/arguments.h"
 #include "tool/network_file.h"
 
 namespace mutirao::tool {

@@ -1,19 +1,12 @@
 // mutirao-studies: what studies and replays ask of the core, as a program beside mutirao-core.
 #include <iostream>
 
-#include "replay.h"
-
-namespace mutirao::tool {
-
-void tell_choice(const Words& words, std::ostream& out);  // choice.cpp
-
-}  // namespace mutirao::tool
+#include "commands.h"
 
 int main(int argument_count, char** arguments) {
     using namespace mutirao::tool;
     const std::vector<Command> commands = {
-        {"replay", "FILE [--threshold auto|PERCENT] [--tolerance PERCENT] [--root R] [--bytes B] [--measurements N]",
-         replay_trace},
+        {"replay", "FILE [--threshold auto|PERCENT] [--tolerance PERCENT] [--root R] [--bytes B]", replay_trace},
         {"choice", "MODEL.network BYTES < TIMES", tell_choice},
     };
     return run_program("mutirao-studies", commands, {arguments + 1, arguments + argument_count}, std::cout, std::cerr);

@@ -52,5 +52,4 @@ class MadeUpSteadyJobs:
             each.append(bound * 1.25 * late + 200 * checks)
         check_ms = [500.0] * ((pace.count + pace.ahead - 1) // every + 1) if every else ()
         said = adaptation(mode, check_ms, 4.0 * (mode == "auto"), (2, 5))
-        said = said and {**said, "ghs_messages": 417 if every else 0}
         return steady_run(contender, range(pace.count), each, bounds_ms, said)

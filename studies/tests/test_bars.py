@@ -87,13 +87,6 @@ def test_wrong_words(bars, capsys, words, named):
     assert not frame.KEPT.exists()
 
 
-def test_a_spoilt_past_is_one_line(bars, capsys):
-    frame.KEPT.parent.mkdir()
-    frame.KEPT.write_text("{")
-    assert command.main(["--only", "lost", "--commit", HASH]) == 1
-    assert len(capsys.readouterr().err.splitlines()) == 2  # what is to come, and why not
-
-
 def test_limits():
     assert at_most(1.03, "x", 1.03).met and not at_most(1.03, "x", 1.0301).met
     never = at_most(4, "until good", None, " s")

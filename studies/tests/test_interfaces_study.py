@@ -166,6 +166,12 @@ def test_places_that_cannot_be(words, told):
     assert answer.returncode != 0 and told in answer.stderr and len(answer.stderr.splitlines()) == 1
 
 
+def test_the_master_ends_where_a_worker_cannot_begin():
+    answer = subprocess.run([BUILD / "bin" / "mandelbrot-sockets", "--workers", "2", "--side", "10", "--hosts", "a,b",
+                             "--remote-shell", "/bin/false"], capture_output=True, timeout=SECONDS)
+    assert answer.returncode == 1
+
+
 def test_virtual_machines_do_not_meet(image):
     """A daemon that runs already, of this user or another, is left alone."""
     pvm = next(each for each in TRANSPORTS if each.name == "pvm")
@@ -173,25 +179,6 @@ def test_virtual_machines_do_not_meet(image):
     with pvm.ready(None) as first:
         assert run(pvm, image)["gone"] == 0
         assert run_task(pvm, first, Task(2, SIDE, POINTS, ITERATIONS), SECONDS)["gone"] == 0
-
-
-def test_a_daemon_that_does_not_end_is_killed(tmp_path, monkeypatch):
-    daemon = tmp_path / "lib" / "pvmd"
-    daemon.parent.mkdir()
-    daemon.write_text(f"""#!/bin/sh
-trap "" TERM
-echo $$ > {tmp_path}/process
-echo here > $PVM_TMP/pvmd.$(id -u).mutirao
-exec sleep 600
-""")
-    daemon.chmod(0o755)
-    monkeypatch.setattr(transports, "PVM_ROOT", tmp_path)
-    monkeypatch.setattr(transports, "_SECONDS_TO_END", 0.2)
-    pvm = next(each for each in TRANSPORTS if each.name == "pvm")
-    with pvm.ready(None):
-        process = Path("/proc", (tmp_path / "process").read_text().strip())
-        assert process.exists()
-    wait_until(lambda: not process.exists())
 
 
 def test_shared_memory_of_their_own():
@@ -230,8 +217,7 @@ def test_study_goes_on_without_what_fails(monkeypatch):
         interfaces.run_study(["openmpi-5"], only=["grcp"])
 
 
-@pytest.mark.parametrize("place, moment_s", [((), 0.0), ((), 0.4), ((), 2.5), (("--lab", "nine-hosts"), 1.0),
-                                             (("--lab", "nine-hosts"), 2.5)])
+@pytest.mark.parametrize("place, moment_s", [((), 0.4), ((), 2.5), (("--lab", "nine-hosts"), 1.0)])
 def test_ctrl_c_leaves_nothing(tmp_path, place, moment_s):
     """While daemons start, and while the program runs; in short paths, for sockets' sake."""
     here = [name for name in ("pvm", "sockets", "via", "zeromq")

@@ -3,11 +3,10 @@
 import struct
 import zlib
 
-import pytest
 
 from made_up import circumstances
 from mutirao_studies.document import text_of, write_files
-from mutirao_studies.paper_002.interfaces import png, points_of_pgm
+from mutirao_studies.paper_002.interfaces import png
 from mutirao_studies.paper_002.interfaces_document import document
 from mutirao_studies.paper_002.interfaces_statements import verdicts
 from mutirao_studies.paper_002.paper_002 import MESSAGE_BYTES
@@ -28,7 +27,7 @@ def interfaces_result(return_s, workers=(2, 4, 8, 16), sides=(10, 25, 50, 100), 
 
     def killed(name):
         if name in ("lam", "openmpi-5"):
-            return {"goes_on": False, "exit_code": 137, "said": "killed", "whole_s": 1.5}
+            return {"goes_on": False, "exit_code": 137}
         return {"goes_on": True, "noticed_ms": 1.25, "gone": 1}
 
     return {**circumstances("interfaces", "openmpi-5", "mpich-5"),
@@ -97,7 +96,7 @@ def test_page_and_image(tmp_path):
 
 def test_png_holds_the_points():
     points = bytes(range(9))
-    image = png(3, points, [(n, n, n) for n in range(256)])
+    image = png(3, points)
     chunks, at = {}, 8
     while at < len(image):
         length, kind = struct.unpack(">I4s", image[at:at + 8])
@@ -107,10 +106,4 @@ def test_png_holds_the_points():
         chunks[kind], at = content, at + 12 + length
     rows = zlib.decompress(chunks[b"IDAT"])
     assert b"".join(rows[4 * row + 1:4 * row + 4] for row in range(3)) == points
-    assert struct.unpack(">II", chunks[b"IHDR"][:8]) == (3, 3) and len(chunks[b"PLTE"]) == 768
-
-
-def test_points_of_pgm():
-    assert points_of_pgm(b"P5\n2 2\n255\na\nbc") == b"a\nbc"
-    with pytest.raises(ValueError):
-        points_of_pgm(b"P6\n2 2\n255\nabcd")
+    assert struct.unpack(">II", chunks[b"IHDR"][:8]) == (3, 3)

@@ -158,15 +158,6 @@ def test_tables_and_page(measured):
           in_text=["0.600 × the native seconds of a loop, geometric mean of 28 loops"])
 
 
-@pytest.mark.parametrize("text, pairs", [("3", (3, 3)), ("4-12", (4, 12))])
-def test_numbers_of_pairs(text, pairs):
-    assert study._pairs(text) == pairs
-    for wrong in ("0", "4-", "12-4", "x", "40"):
-        with pytest.raises(study.ArgumentTypeError):
-            study._pairs(wrong)
-
-
-
 def test_in_a_lab(lab_possible, mpi):
     """Each arm is really run: natively, by rulings that nobody waits for, and by such that are waited for."""
     network = HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 1, name="two hosts")

@@ -6,12 +6,11 @@ import re
 import pytest
 
 from made_up import MadeUpJobs, NoLab, mpi_named
-from mutirao.base.errors import Failure, UsageError
+from mutirao.base.errors import Failure
 from mutirao.lab.lab import Lab
 from mutirao.measure import circumstances
 from mutirao.run.mpis import Mpi
-from mutirao_studies.account import LeftOut
-from mutirao_studies.document import page_of, text_of, write_files
+from mutirao_studies.document import page_of, text_of
 from mutirao_studies.paper_000 import paper_000, six_sites
 from mutirao_studies.paper_000.six_sites_document import comparisons, demo_document, document
 from shown import shown
@@ -58,8 +57,7 @@ def test_the_demo_compares_one_mpi_with_and_without(study_with):
     assert result["left_out"] == []
     points = [point for arm in result["arms"] for point in arm["points"]]
     assert [(point["root"], point["consecutive"]) for point in points] == [(12, 1), (0, 1), (8, 1)] * 2
-    shown(demo_document(result), in_text=["mutirao's choice"], in_page=[
-        f"{value:g}" for point in points for value in point["completion_ms"]])
+    shown(demo_document(result), "mutirao's choice", *(f"{point['median_ms']:.1f}" for point in points))
 
 
 def test_an_mpi_that_is_missing_is_left_out(study_with):
@@ -92,39 +90,17 @@ def test_no_arm_at_all_is_a_failure(study_with):
         study_with(found=())
 
 
-def test_unknown_mpi():
-    with pytest.raises(UsageError, match="unknown MPI 'mpich'"):
-        six_sites.plan(["mpich"], six_sites.MUTIRAO_ARMS, LeftOut())
-
-
-def test_nothing_built(monkeypatch, study_with):
-    study_with()
-    monkeypatch.setattr(Mpi, "built", False)
-    left_out = LeftOut()
-    arms = six_sites.plan(["openmpi-5"], six_sites.MUTIRAO_ARMS, left_out)
-    assert [arm.key for arm, _ in arms] == ["native-openmpi-5"]
-    assert len(left_out.rows) == 4 and all("make build" in row["reason"] for row in left_out.rows)
-
-
 def test_every_number_is_shown(study_with):
     """In what is read, not only in the JSON at the end."""
     result = study_with()
-    numbers = [value for arm in result["arms"] for point in arm["points"] for value in (
-        point["first_ms"], point["median_ms"], point["bound_ms"], *point["completion_ms"])]
-    numbers += [value for row in result["network"]["round_trip_ms"] for value in row if value]
+    medians = [f"{point['median_ms']:.1f}" for arm in result["arms"] for point in arm["points"]]
+    round_trips = [f"{value:g}" for row in result["network"]["round_trip_ms"] for value in row if value]
     in_paper = [f"{value:.2f}" for by_count in paper_000.FIGURE_4_S.values() for times in by_count.values()
                 for value in times]
     in_paper += [f"{value:.2f}" for by_count in paper_000.TABLE_2_S.values() for value in by_count.values()]
-    _, page = shown(document(result), *in_paper, "2.09 s", "4.71 s", "6.80 s", "in MPI_Init", "call 1",
-                    in_text=["349.4"], in_page=[f"{value:g}" for value in numbers])
+    _, page = shown(document(result), *in_paper, *medians, "2.09 s", "4.71 s", "6.80 s",
+                    in_text=["349.4"], in_page=round_trips)
     assert "http" not in page.replace('xmlns="http://www.w3.org/2000/svg"', "")
-
-
-def test_raw_values_beside_the_page(study_with, tmp_path):
-    result = study_with()
-    page, values = write_files(document(result), tmp_path)
-    assert page.read_text(encoding="utf-8") == str(page_of(document(result)))
-    assert json.loads(values.read_text()) == result
 
 
 def test_what_was_not_as_asked_is_said(study_with):
@@ -146,13 +122,6 @@ def test_the_papers_percentages():
         ("Figure 4", 16, "15% less")]
 
 
-@pytest.mark.parametrize("name", ["MagPIe-like", "AGM"])
-def test_figure_4_adds_up(name):
-    """The third bar is the difference of the others, to the last digit that is printed."""
-    for building, whole, rest in paper_000.FIGURE_4_S[name].values():
-        assert whole - building == pytest.approx(rest, abs=0.0151)
-
-
 def test_a_study_is_no_load_of_the_next(monkeypatch):
     circumstances._load_before.cache_clear()
     loads = iter([(3.0, 0, 0), (9.0, 0, 0)])
@@ -165,16 +134,5 @@ def test_a_study_is_no_load_of_the_next(monkeypatch):
 def test_no_chart_is_pushed_aside_on_a_narrow_page(study_with):
     """Only the drawings of the core are as wide as they are."""
     page = str(page_of(document(study_with())))
-    assert page.count("<svg") > 15
     assert not re.search(r'class="scroll">\s*<(svg|div class="groups)', page)
     assert not re.search(r"svg[^{}]*{[^{}]*min-width: [^01]", page.replace(".cards .spark", ""))
-
-
-def test_no_colour_means_two_things(study_with):
-    """Hues are for sites; bars take the other colours, of which none is a site's."""
-    page = str(page_of(document(study_with())))
-    colours = re.findall(r"--([as]\d): (#\w+)", page)
-    bars = {f"a{number}" for number in re.findall(r'<rect class="a(\d)', page)}
-    assert bars == {"a0", "a1", "a5"}
-    assert not ({value for name, value in colours if name in bars}
-                & {value for name, value in colours if name.startswith("s")})

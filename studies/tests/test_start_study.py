@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from made_up import CountingLab, NoLab, calls_of, mpi_named, report, ruling, said_of_adapting
+from made_up import CountingLab, calls_of, mpi_named, report, ruling, said_of_adapting
 from mutirao.base.errors import Failure
 from mutirao.lab.lab import Lab
 from mutirao.lab.named_networks import load_preset
@@ -14,8 +14,7 @@ from mutirao.measure import measure
 from mutirao.measure.measure import Contender
 from mutirao.run.launch import CompletedRun
 from mutirao.run.mpis import Mpi
-from mutirao_studies.document import text_of
-from mutirao_studies.paper_000 import start, steady
+from mutirao_studies.paper_000 import start
 from mutirao_studies.paper_000.start import median, settled, settled_call
 from shown import shown
 
@@ -56,21 +55,10 @@ class MadeUpPrograms:
                             None if native else made_up_report(9, self.state))
 
 
-class NoAgents(NoLab):
-    looked = 0
-
-    def __init__(self, _lab):
-        pass
-
-    def wait_for_tree(self):
-        NoAgents.looked += 1
-
-
 @pytest.fixture
 def start_with(monkeypatch, tmp_path):
     def run(programs, **options):
         monkeypatch.setattr(start.Lab, "up", lambda *_words, **_options: CountingLab())
-        monkeypatch.setattr(start, "StandingAgents", NoAgents)
         monkeypatch.setattr(measure, "launch", programs)
         monkeypatch.setattr(Mpi, "program", lambda _self, name: name)
         return start.run_study(mpi_named("openmpi-5", tmp_path), **options)
@@ -81,12 +69,11 @@ def start_with(monkeypatch, tmp_path):
 def test_pairs_of_every_situation(start_with):
     """The order within a pair alternates; nothing waits."""
     programs = MadeUpPrograms()
-    NoAgents.looked = 0
     result = start_with(programs)
-    assert len(programs.jobs) == 4 * 5 * 2 and NoAgents.looked == 5 * 2
+    assert len(programs.jobs) == 3 * 5 * 2
     assert [job[0] for job in programs.jobs[:10]] == [True, False, False, True] * 2 + [True, False]
-    of_situation = [programs.jobs[10 * number][1:3] for number in range(4)]
-    assert of_situation == [(3, 0), (30, 0), (150, 333), (150, 333)]
+    of_situation = [programs.jobs[10 * number][1:3] for number in range(3)]
+    assert of_situation == [(3, 0), (30, 0), (150, 333)]
     for native, _, every_ms, settings in programs.jobs:
         assert settings == (None if native else {"start": "soon" if every_ms else "beside", "profile": "off"})
     assert json.loads(json.dumps(result)) == result
@@ -95,14 +82,14 @@ def test_pairs_of_every_situation(start_with):
 def test_settings_are_the_users(start_with):
     programs = MadeUpPrograms()
     result = start_with(programs, quick=True, settings={"agent": "in-band"})
-    assert len(programs.jobs) == 4 * 2
+    assert len(programs.jobs) == 3 * 2
     assert programs.jobs[1][3] == {"start": "beside", "profile": "off", "agent": "in-band"}
     assert result["settings"] == {"agent": "in-band"}
 
 
 def test_what_is_made_of_it(start_with):
     """Ratios are of whole jobs, from launch to end."""
-    three, thirty, cold, _ = start.summary(start_with(MadeUpPrograms()))
+    three, thirty, cold = start.summary(start_with(MadeUpPrograms()))
     native_ms = 2000 + 1500 + 3 * NATIVE_MS + 50
     assert three["first_ms"]["ratio"] == 1
     assert three["whole_ms"]["ratio"] == pytest.approx((native_ms + TWIN_MS) / native_ms, abs=1e-3)
@@ -117,21 +104,12 @@ def test_what_is_made_of_it(start_with):
 
 def test_what_is_shown(start_with):
     lines, _ = shown(start.document(start_with(MadeUpPrograms())), "3.6 s", "The whole job",
-                     "until all broadcasts are good: no agents before",
-                     "standing agents: rank 0 waited 4.5 ms for others' decisions")
-    [cold] = [line for line in lines if line.startswith("no agents before ")]
+                     "until all broadcasts are good: at a pace",
+                     "at a pace: rank 0 waited 4.5 ms for others' decisions")
+    [cold] = [line for line in lines if line.startswith("at a pace ")]
     assert cold.split()[3:5] == ["3.60", "9"] and cold.split()[-1] == "10"
     _, whole = [line.split() for line in lines if line.startswith("3 broadcasts ")]
     assert whole[5:7] == ["1.02", "1.50"] and whole[-1] == "3.400"
-
-
-def test_what_never_settles_is_said(start_with, monkeypatch):
-    monkeypatch.setattr("test_start_study.GOOD_MS", NATIVE_MS)
-    result = start_with(MadeUpPrograms())
-    cold = start.summary(result)[2]
-    assert cold["settled_s"] is None and cold["settled_calls"] is None
-    assert cold["slowest_ms"] == pytest.approx(NATIVE_MS * 1.02)
-    assert text_of(start.document(result)).count("never") >= 4
 
 
 @pytest.mark.parametrize("completions, calls", [
@@ -152,18 +130,6 @@ def test_a_job_that_fell_back_is_refused(start_with):
     """Catches native times taken for those of a start that costs nothing."""
     with pytest.raises(Failure, match="left every call to the MPI library"):
         start_with(MadeUpPrograms("native"), quick=True)
-
-
-@pytest.mark.parametrize("lines", [[], ['{"bytes":24'], ['{"bytes":24}'],
-                                   ['{"bytes":24,"begin_ms":[1],"completion_ms":[1]}']])
-def test_times_that_are_not_told(lines):
-    with pytest.raises(Failure, match="x did not tell"):
-        steady.read_times(CompletedRun(0, lines, "", 1.0, [], None), "x", 2)
-
-
-def test_another_network():
-    assert start.root_of(load_preset("six-sites")) == start.ROOT
-    assert start.root_of(HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)) == 0
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import pytest
 
 from mutirao.agent.seen import View
 from mutirao.base.paths import ROOT
-from shared import ENDED, processes_with, refused, state_of, wait_until
+from shared import ENDED, refused, state_of, wait_until
 
 
 def status(typed, name):
@@ -57,27 +57,6 @@ def test_a_second_agent_steps_aside_and_the_first_goes_on(typed, agents):
     first = status(typed, agents.name(0))
     refused(agents(0), first["pid"], code=1)
     assert status(typed, agents.name(0))["pid"] == first["pid"]
-
-
-def test_an_agent_that_was_killed_is_seen_to_be_gone_and_can_be_replaced(mutirao, typed, agents):
-    assert agents(0).returncode == 0
-    pid = status(typed, agents.name(0))["pid"]
-    os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: not status(typed, agents.name(0))["alive"])
-    refused(mutirao("agent", "stop", "--name", agents.name(0)), "no agent is running", code=1)
-    assert agents(0).returncode == 0
-    assert status(typed, agents.name(0))["pid"] != pid
-
-
-def test_a_name_that_is_taken_is_explained_and_nothing_is_left_behind(mutirao, agents):
-    path = Path("/dev/shm") / f"mutirao-{os.geteuid()}-{agents.name(0)}"
-    path.mkdir()
-    try:
-        answer = agents(0)
-    finally:
-        path.rmdir()
-    refused(answer, f"mutirao: {path}: Is a directory: remove it, or choose another name\n", code=1)
-    assert processes_with(agents.name(0)) == []
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])

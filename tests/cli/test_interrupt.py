@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 
 import pytest
@@ -14,7 +13,6 @@ import pytest
 from mutirao.base.paths import ROOT
 from mutirao.run.mpis import found_mpis
 from mutirao.run.processes import new_mark, remove_orphaned_segments, run_marked
-from mutirao_studies.paper_001.side_by_side import side_by_side
 from shared import ENDED, processes_with, state_of, wait_until
 
 FOUND = found_mpis()
@@ -88,49 +86,6 @@ def test_who_gives_much_memory_back_is_waited_for():
     with pytest.raises(KeyboardInterrupt):
         run_marked(start, mark, True, interrupt)
     assert state_of(pids[0]) in ENDED
-
-
-def shell(script, token, mark):
-    start = functools.partial(subprocess.Popen, ["sh", "-c", script, token], env={**os.environ, **mark})
-    return run_marked(start, mark, True)
-
-
-def test_works_side_by_side_end_with_whom_they_serve(token):
-    """Those that run; others do not begin."""
-    begun = []
-
-    def work(script, mark):
-        begun.append(script)
-        return shell(script, token, mark)
-
-    def interrupt():
-        wait_until(lambda: len(begun) == 3 and len(processes_with(token)) == 2)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    works = [functools.partial(work, script) for script in ("exit 3", *["sleep 600; true"] * 4)]
-    with pytest.raises(KeyboardInterrupt), side_by_side(works, 2) as ended:
-        number, first = next(ended)
-        assert (number, first.result().returncode) == (0, 3)
-        threading.Thread(target=interrupt, daemon=True).start()
-        next(ended)
-    assert processes_with(token) == [] and len(begun) == 3
-
-
-def test_works_share_room():
-    """Faults: what needs more than is free begins, or never does; more at once than there are places."""
-    going, most = [], []
-
-    def work(part, _mark):
-        going.append(part)
-        most.append(list(going))
-        time.sleep(0.02)
-        going.remove(part)
-
-    parts = [4, 5, 6, 3, 25, 1, 1, 1]
-    with side_by_side([functools.partial(work, part) for part in parts], 2, parts, 10) as ended:
-        assert sorted(number for number, _ in ended) == list(range(len(parts)))
-    assert [each for each in most if sum(each) > 10] == [[25]]
-    assert max(map(len, most)) == 2
 
 
 def test_orphaned_segments_of_mpi_libraries_are_removed(tmp_path):

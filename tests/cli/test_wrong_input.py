@@ -140,8 +140,6 @@ WRONG = [
     (["replay", "three-site"], ["'three-site'", "three-sites"]),
     (["replay", "three-sites", "--bytes", "many"], ["'many'", "64KiB"]),
     (["replay", "three-sites", "--page", "/no/such/folder/f"], ["/no/such/folder"]),
-    (["replay", "--generate", "/no/such/folder/f"], ["/no/such/folder/f"]),
-    (["replay", "--generate", "trace.csv", "--seed", "x"], ["--seed", "'x'"]),
     (["new-algorithm", "allreduce", "mine", "--root", "/tmp"], ["--root /tmp", "no checkout"]),
 ]
 # Contents of files that are none of what a command reads, and the commands.

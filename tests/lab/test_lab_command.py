@@ -9,7 +9,7 @@ import pytest
 
 from mutirao.base.paths import ROOT
 from mutirao.lab.lab import Lab
-from mutirao.lab.named_networks import load_preset, preset_names
+from mutirao.lab.named_networks import load_preset
 from shared import refused
 
 
@@ -63,12 +63,6 @@ def test_set(two_clusters, lab_command, answer):
     assert {"from": "A", "to": "B", "what": "loss", "before": 0, "now": 0.5,
             "links": 1} in shown["changes"]
     assert "latency in ms 10 -> 50 (4 links)" in lab_command("show").stdout
-
-
-def test_presets(answer):
-    rows = {row["name"]: row for row in answer("presets")}
-    assert list(rows) == preset_names()
-    assert rows["slow-uplinks"]["uplink_mbit"] == {"A": 10, "B": 20, "C": 50, "D": 100}
 
 
 def test_uplinks(lab_command, answer):

@@ -103,6 +103,7 @@ def test_presets():
     # The bounds that were found by hand for the paper's Table 1.
     six = load_preset("six-sites")
     assert [six.bound_from(root) for root in (12, 0, 8)] == [350600, 349450, 361450]
+    assert load_preset("slow-uplinks").uplinks == {"A": 10, "B": 20, "C": 50, "D": 100}
     ten = load_preset("ten-regions", 1)
     dallas, brazil = ten.sites.index("Dallas"), ten.sites.index("SaoPaulo")
     assert ten.latency_us[dallas][brazil] == 72000  # each direction keeps its own measurement

@@ -45,7 +45,7 @@ def test_packages_import_each_other_in_one_direction():
     order = list(TopologicalSorter(arrows(PRODUCT)).static_order())
     assert order.index("base") < order.index("run") < order.index("measure") < order.index("cli")
     order = list(TopologicalSorter(arrows(STUDIES)).static_order())
-    assert order.index("chart") < order.index("paper_000") < order.index("commands")
+    assert order.index("document") < order.index("paper_000") < order.index("commands")
 
 
 def test_the_product_imports_nothing_of_the_studies():

@@ -16,7 +16,6 @@ class Page:
     made: str  # HTML: when, where and on what
     sections: str  # HTML
     commands: str
-    raw: str  # HTML: tables of all measurements, beside the values
     values: dict  # everything, for those who go on with it
     tiles: Sequence[tuple[str, str, str]] = ()  # what came out: (style, number, what it is) each
     remarks: Sequence[str] = ()
@@ -33,7 +32,6 @@ class Page:
 </div>
 
 {self.sections}{section("See for yourself", f"<pre>{escape(self.commands)}</pre>",
-                        self.raw and details("All measurements", f'<div class="scroll">{self.raw}</div>'),
                         details("Everything above as JSON", f'<pre class="values">{escape(json.dumps(self.values))}</pre>'))}""", self.style)
 
 

@@ -54,16 +54,16 @@ def run(arguments) -> int:
 
 
 def _measure(bars: Sequence[Bar], commit: str, quiet: bool) -> list[dict]:
-    kept = frame.Kept(frame.KEPT)
+    kept = frame.read_kept()
     progress = Steps(len(bars), [bar.minutes for bar in bars])  # plain: what a bar runs shows its own
     outcomes = []
     for bar in bars:
         progress.begin(bar.name)
         outcome = frame.run_bar(bar, commit)
         if not quiet:
-            print("\n".join(frame.lines_of(outcome, kept.last(bar.name))), flush=True)
-        outcomes.append({**outcome, "last": kept.last(bar.name)})
-        kept.keep(outcome)
+            print("\n".join(frame.lines_of(outcome, kept.get(bar.name))), flush=True)
+        outcomes.append({**outcome, "last": kept.get(bar.name)})
+        frame.keep(kept, outcome)
         progress.advance()
     return outcomes
 

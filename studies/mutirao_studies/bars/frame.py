@@ -5,7 +5,6 @@ import random
 import textwrap
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError, did_you_mean
 from mutirao.base.paths import ROOT
@@ -43,34 +42,16 @@ def sample(bars: Sequence[Bar], commit_hash: str, most_minutes: float = MOST_MIN
     return chosen
 
 
-class Kept:
+def read_kept() -> dict[str, dict]:
     """What each bar was when it was last measured."""
+    return json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
 
-    def __init__(self, path: Path):
-        self._path = path
-        self._bars: dict[str, dict] = self._read()
 
-    def _read(self) -> dict[str, dict]:
-        try:
-            return json.loads(self._path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError) as error:
-            raise Failure(f"{self._path} cannot be read ({error}): remove it, and bars have no past") from None
-
-    def last(self, name: str) -> dict | None:
-        return self._bars.get(name)
-
-    def keep(self, outcome: Mapping) -> None:
-        """At once: a run that is interrupted leaves what it has measured."""
-        self._bars[outcome["bar"]] = dict(outcome)
-        make_folder(self._path.parent)
-        fresh = self._path.with_suffix(".new")
-        try:
-            fresh.write_text(json.dumps(self._bars, indent=2) + "\n", encoding="utf-8")
-            fresh.replace(self._path)
-        except OSError as error:
-            raise Failure(f"cannot write {self._path}: {error.strerror}") from None
+def keep(kept: dict[str, dict], outcome: Mapping) -> None:
+    """At once: a run that is interrupted leaves what it has measured."""
+    kept[outcome["bar"]] = dict(outcome)
+    make_folder(KEPT.parent)
+    KEPT.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
 
 
 def run_bar(bar: Bar, commit_hash: str) -> dict:

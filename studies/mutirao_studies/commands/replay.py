@@ -4,7 +4,6 @@ import shlex
 from itertools import product
 from pathlib import Path
 
-from mutirao.base.errors import UsageError
 from mutirao.base.output import print_json, working
 from mutirao.base.units import size_argument
 from mutirao.base.user_files import check_writable, write_file
@@ -14,15 +13,15 @@ from mutirao.measure.circumstances import Circumstances
 from mutirao_studies.account import ask_studies
 from mutirao_studies.document import page_of, text_of
 from mutirao_studies.replay.replay_document import document, slices_table
-from mutirao_studies.replay.trace import MADE_UP, ROUND_TRIPS, Trace, load_trace, made_trace_csv
+from mutirao_studies.replay.trace import MADE_UP, Trace, load_trace
 
 DESCRIPTION = """\
 Replays recorded latencies: forecasters, change detection and the maintenance of the spanning tree
 run as they do in the agents, and broadcasts are predicted on the network as it is in each slice.
 It is the tool for judging thresholds: no network is needed.
 
-Each slice stands for --measurements measurements of every link with the slice's latency, half of
-the recorded round trip. Then a broadcast is predicted over these trees:
+Each slice stands for four measurements of every link with the slice's latency, half of the recorded
+round trip. Then a broadcast is predicted over these trees:
 
   first      the best tree of the first slice, for good
   adapting   what the library does: it knows only what was announced, and keeps its tree while that is
@@ -42,8 +41,8 @@ def register(subparsers, common) -> None:
         "replay", parents=[common], description=DESCRIPTION,
         formatter_class=RawDescriptionHelpFormatter,
         help=COMMANDS["replay"])
-    parser.add_argument("trace", nargs="?", metavar="TRACE",
-                        help=f"a .npz or .csv file, or {MADE_UP}, which is made up")
+    parser.add_argument("trace", metavar="TRACE",
+                        help=f"a .npz file, or {MADE_UP}, which is made up")
     parser.add_argument("--threshold", default="auto", metavar="PERCENT,...",
                         help="what counts as a change of a link; auto: judged by forecast error;"
                         " several are compared; default: auto")
@@ -52,40 +51,20 @@ def register(subparsers, common) -> None:
                         " than the best one; several are compared; default: 5")
     parser.add_argument("--root", type=int, default=0, metavar="N", help="default: 0")
     parser.add_argument("--bytes", type=size_argument, default=24, metavar="B", help="default: 24")
-    parser.add_argument("--measurements", type=int, default=4, metavar="N",
-                        help="of each link in a slice; default: 4")
-    parser.add_argument("--round-trip", choices=ROUND_TRIPS, default="least",
-                        help="of the two round trips of a link in a slice, each measured from one"
-                        " end: the smaller, which holds less waiting; that of the lower host, who"
-                        " owns the link; their mean; the greater; default: least")
-    parser.add_argument("--array", metavar="NAME",
-                        help="in a .npz file; default: the first of slices x hosts x hosts")
     parser.add_argument("--page", type=Path, metavar="FILE.html",
                         help="draw the times of all slices as an HTML page")
-    parser.add_argument("--generate", type=Path, metavar="FILE",
-                        help="write a small made-up trace and do nothing else")
-    parser.add_argument("--seed", type=int, default=1, metavar="N",
-                        help="of --generate; default: 1")
     parser.set_defaults(run=run)
 
 
 def run(arguments) -> int:
-    if arguments.generate:
-        if arguments.trace:
-            raise UsageError("--generate writes a trace; it replays none")
-        write_file(arguments.generate, "".join(made_trace_csv(arguments.seed)))
-        return 0
-    if not arguments.trace:
-        raise UsageError("what is missing: a trace, a .npz or .csv file or"
-                         f" {MADE_UP}")
     if arguments.page:
         check_writable("--page", arguments.page)
     circumstances = Circumstances("replay", quick=False, mpi_names=())
-    trace = load_trace(arguments.trace, arguments.array, arguments.round_trip)
+    trace = load_trace(arguments.trace)
     rules = list(product(arguments.threshold.split(","), arguments.tolerance.split(",")))
-    with working(f"replaying {len(trace.slices)} slices of {len(trace.hosts)} hosts"):
+    with working(f"replaying {len(trace.slices)} slices of {trace.host_count} hosts"):
         runs = _replay(trace, rules, arguments)
-    result = {**circumstances.to_dict(), "trace": trace.name, "round_trip": arguments.round_trip, "runs": runs}
+    result = {**circumstances.to_dict(), "trace": trace.name, "runs": runs}
     shown = document(result, _command(arguments))
     if arguments.page:
         write_file(arguments.page, str(page_of(shown)))
@@ -98,18 +77,17 @@ def run(arguments) -> int:
     return 0
 
 
+def _words(arguments, threshold: str, tolerance: str) -> list[str]:
+    return ["--threshold", threshold, "--tolerance", tolerance, "--root", str(arguments.root), "--bytes",
+            str(arguments.bytes)]
+
+
 def _command(arguments) -> str:
     """As it is typed for the same page."""
-    words = ["mutirao", "replay", arguments.trace, "--threshold", arguments.threshold, "--tolerance",
-             arguments.tolerance, "--root", str(arguments.root), "--bytes", str(arguments.bytes),
-             "--measurements", str(arguments.measurements), "--round-trip", arguments.round_trip,
-             *(["--array", arguments.array] if arguments.array else [])]
-    return shlex.join([*words, "--page", str(arguments.page)])
+    return shlex.join(["mutirao", "replay", arguments.trace, *_words(arguments, arguments.threshold, arguments.tolerance),
+                       "--page", str(arguments.page)])
 
 
 def _replay(trace: Trace, rules: list[tuple[str, str]], arguments) -> list[dict]:
     with core_tool.lines_file(trace.tool_lines(), ".trace") as path:
-        return [ask_studies(
-            "replay", str(path), "--threshold", threshold, "--tolerance", tolerance,
-            "--root", str(arguments.root), "--bytes", str(arguments.bytes),
-            "--measurements", str(arguments.measurements)) for threshold, tolerance in rules]
+        return [ask_studies("replay", str(path), *_words(arguments, *rule)) for rule in rules]

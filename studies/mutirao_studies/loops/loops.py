@@ -26,14 +26,12 @@ from mutirao.pages.html import judged
 from mutirao.run.launch import launch
 from mutirao.run.mpis import Mpi, find_mpi
 from mutirao_studies.account import told
-from mutirao_studies.chart import Group, bar_chart, bar_of
-from mutirao_studies.document import Document, Lines, Section
+from mutirao_studies.document import Document, Drawn, Lines, Section
 from mutirao_studies.loops.loops_drawn import PYTHON_PROGRAM, Loop, commit_hash, drawn_loops, known_loops, seeds_of
 
 STUDY = "loops"
 PROGRAM = "loop"
 NATIVE, DEFAULT, KNOWN, WARM = "native", "default", "known", "warm"
-_STYLES = {NATIVE: "a0", DEFAULT: "a5", WARM: "a4", KNOWN: "a3"}
 KNOWN_SETTINGS = {"start": "wait", "trials": "off", "profile": "off"}
 PAIRS, QUICK_PAIRS = 4, 1
 BAR = 1.03  # an interval that lies above is a loss
@@ -240,12 +238,9 @@ def document(result: dict) -> Document:
     in_all = result["summary"]
     tiles = [(judged(not in_all["harmed"]), f"{in_all['mean_ratio']:.3f} ×", "the native seconds of a loop,"
               f" geometric mean of {counted(in_all['loops'], 'loop')}; none clearly above {BAR:g} wanted")]
-    groups = [Group(f"{row['loop']}, {row['mpi']}", [
-        bar_of(arm, [(_STYLES[arm], seconds, "")], "s", 2, [pair[arm]["seconds"] for pair in row["pairs"]])
-        for arm, seconds in row["seconds"].items()]) for row in result["loops"]]
     titles = {row["loop"]: row["title"] for row in result["loops"]}
     return Document("Loops, natively and with mutirao", lead, result, [
-        Section("Seconds of a loop", [bar_chart(groups), table(result), Lines(_lines(result)),
+        Section("Seconds of a loop", [Drawn(table(result), range(2, 5)), Lines(_lines(result)),
                                       Lines([f"{name}: {title}" for name, title in titles.items()])])],
         tiles)
 

@@ -2,17 +2,15 @@
 columns beside ours."""
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
 
 from mutirao.base.tables import Table
-from mutirao.catalogue.schedule_picture import picture
-from mutirao.pages.html import details, listed, soft
+from mutirao.pages.html import listed, soft
 from mutirao_studies.account import command_of
-from mutirao_studies.chart import Bar, Group, bar_chart
-from mutirao_studies.document import Document, Lines, Section, beside_paper
+from mutirao_studies.document import Document, Drawn, Lines, Section, beside_paper
 from mutirao_studies.line_chart import NUMBERS, Line, Point, line_chart
-from mutirao_studies.paper_000.paper_000 import CITATION, COLUMN_TITLES, COLUMNS, DYNAMIC_DIFFERENCES, FIGURES
+from mutirao_studies.paper_000.paper_000 import CITATION, COLUMNS, DYNAMIC_DIFFERENCES, FIGURES
 
 # First and second; how many times shorter the first's broadcasts are.
 _FASTER = (("MagPIe-like", "magpie-like", "AGM-adap", "mst-each"),
@@ -68,44 +66,17 @@ def _figure(result: dict, figure: dict) -> Section:
     changes = [f"before broadcast {change['call']}: link {change['link']} from"
                f" {change['before_ms']:g} to {change['after_ms']:g} ms" for change in figure["changes"]]
     return Section(title, [
-        "<h3>What changes when</h3>", listed(changes), Lines([*tree_lines(figure), *taken_up_lines(figure)]),
-        *_trees(result, figure), "<h3>Each broadcast</h3>",
+        "<h3>What changes when</h3>", listed(changes), Lines(taken_up_lines(figure)),
+        "<h3>Each broadcast</h3>",
         soft("Until the last host had it, adapting inside the call included; logarithmic. The dashed line is"
              " the physical bound at that moment; upright lines are changes. Where a link gets slow all at"
              " once TCP takes the silence for loss, so that a second message may have to wait for the"
              " acknowledgement of the first."),
         by_broadcast(figure), "<h3>The whole program</h3>",
-        soft("Seconds, as the paper splits them."), bar_chart(_columns(figure)),
-        Table(title, ("seconds", *COLUMNS), figure_rows(figure)),
+        soft("Seconds, as the paper splits them."),
+        Drawn(Table(title, ("seconds", *COLUMNS), figure_rows(figure)), range(1, len(COLUMNS) + 1)),
         *([Table(f"Figure {figure['number']}: what can be compared",
                  ("the broadcasts, and what adapting takes", "paper", "here"), compared)] if compared else [])])
-
-
-def _trees(result: dict, figure: dict) -> Sequence[str]:
-    """The spanning tree before the changes and after each that made another one best; once for figures of the same
-    changes."""
-    first = next(each for each in result["figures"] if each["changes"] == figure["changes"])
-    if first is not figure:
-        return (soft(f"The spanning tree before and after is that of Figure {first['number']}."),)
-    drawn, last = [], None
-    for moment in figure["trees"]:
-        if last is None or _edges(last) != _edges(moment):
-            drawn.append(details(f"{_when(moment)}: {_took(moment)}", picture(moment["broadcast"])))
-        last = moment
-    return ("<h3>The minimum spanning tree, before and after</h3>",
-            soft("The broadcast over each, in the network as it is then."), *drawn)
-
-
-def _columns(figure: dict) -> list[Group]:
-    """As the paper draws them: a group for each column, its own rows and ours."""
-    rows = [(f"paper: {name}", "a1", columns, ()) for name, columns in FIGURES[figure["number"]].columns_s.items()]
-    rows += [(arm["title"], "a5" if arm["key"] == "default" else "a0", arm["columns_s"],
-              [run["columns_s"] for run in arm["runs"]]) for arm in figure["arms"]]
-    return [Group(COLUMN_TITLES[name].capitalize(), [
-        Bar(title, [(style, columns[name] or 0.0, f"{title}: {columns[name]} s")],
-            "-" if columns[name] is None else f"{columns[name]:.1f} s",
-            [run[name] for run in runs if run[name] is not None])
-        for title, style, columns, runs in rows]) for name in COLUMNS]
 
 
 def _commands(result: dict) -> str:
@@ -140,23 +111,6 @@ def _marks(figure: dict) -> Iterator[tuple[int, str]]:
         links.setdefault(change["call"], []).append(change["link"])
     for call, names in links.items():
         yield call, names[0] if len(names) == 1 else f"{len(names)} links"
-
-
-def _edges(moment: dict) -> Sequence[tuple[int, int]]:
-    return sorted((message["from"], message["to"]) for message in moment["broadcast"]["messages"])
-
-
-def _when(moment: dict) -> str:
-    if not moment["links"]:
-        return "Before the changes"
-    return f"From broadcast {moment['call']} on, link{'s' * (len(moment['links']) > 1)}" \
-           f" {', '.join(moment['links'])} changed"
-
-
-def _took(moment: dict) -> str:
-    done_ms = moment["broadcast"]["predicted_us"] / 1000
-    kept = f"; over the tree before, after {moment['kept_ms']:.0f} ms" if moment["links"] else ""
-    return f"all hosts have it after {done_ms:.0f} ms{kept}"
 
 
 def figure_rows(figure: dict) -> list[list[str]]:
@@ -202,18 +156,6 @@ def _ratio(slower: float, faster: float) -> str:
 
 def _share(columns: dict) -> str:
     return f"{columns['adapting'] / columns['whole']:.1%}"
-
-
-def tree_lines(figure: dict) -> list[str]:
-    """Messages of the algorithm of Gallager, Humblet and Spira, where the library tells them."""
-    lines = []
-    for arm in figure["arms"]:
-        told = [run["ghs"] for run in arm["runs"] if run["ghs"]]
-        if told:
-            worst = max(told, key=lambda each: each["messages"])
-            lines.append(f"{arm['title']}: first tree with {worst['messages']} messages at most, of"
-                         f" {worst['at_most']} allowed")
-    return lines
 
 
 def taken_up_lines(figure: dict) -> list[str]:

@@ -14,8 +14,7 @@ from mutirao.measure.measure import Contender
 from mutirao.pages.html import judged
 from mutirao.run.mpis import Mpi
 from mutirao_studies.account import with_settings
-from mutirao_studies.chart import Group, bar_chart, bar_of
-from mutirao_studies.document import Document, Section
+from mutirao_studies.document import Document, Drawn, Section
 from mutirao_studies.paper_000.changing_network import six_gateways
 from mutirao_studies.paper_000.steady import Pace, run_steady
 
@@ -26,7 +25,6 @@ CALLS = 40
 PAIRS, QUICK_PAIRS = 5, 1
 BAR = 1.01
 MODES = ("auto", "off")
-_STYLES = {"auto": ("adaptation on", "a5"), "off": ("adaptation off", "a0")}
 _MOST_SECONDS_OF_A_JOB = 300.0
 
 
@@ -48,7 +46,7 @@ def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None 
                                  timeout_s=_MOST_SECONDS_OF_A_JOB)
                 both[mode] = {"completion_ms": list(run.completion_ms),
                               "median_ms": statistics.median(run.completion_ms),
-                              "adaptation": run.adaptation, "overruns": run.measurement.overruns}
+                              "overruns": run.measurement.overruns}
                 progress.advance()
             measured.append(both)
     return {**circumstances.to_dict(), "mpi_title": mpi.title, "settings": settings,
@@ -72,16 +70,12 @@ def document(result: dict) -> Document:
     pairs = list(enumerate(result["pairs"], start=1))
     tiles = [(judged(result["ratio"] <= result["bar"]), f"{result['ratio']:.4f} ×", "the time of a broadcast,"
               f" median of {counted(len(pairs), 'pair')}; at most {result['bar']:g} wanted")]
-    groups = [Group(f"Pair {number}", [
-        bar_of(title, [(style, pair[mode]["median_ms"], "")], "ms", 2, pair[mode]["completion_ms"])
-        for mode, (title, style) in _STYLES.items()],
-        result["bound_ms"], f"bound {result['bound_ms']:.1f} ms") for number, pair in pairs]
     medians = Table(f"{result['calls']} broadcasts from host {result['root']} on a network that does not change,"
                     f" {with_settings(result)}; the bound is {result['bound_ms']:.1f} ms",
                     ("median of a job, ms", "on", "off", "on / off"),
                     [(f"pair {number}", *(f"{pair[mode]['median_ms']:.2f}" for mode in MODES), f"{ratio(pair):.4f}")
                      for number, pair in pairs])
     return Document("What following the network costs", lead, result,
-                    [Section("Broadcasts while nothing changes", [bar_chart(groups), medians])],
+                    [Section("Broadcasts while nothing changes", [Drawn(medians, range(1, 3))])],
                     tiles, [with_settings(result)])
 

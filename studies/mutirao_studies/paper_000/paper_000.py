@@ -22,8 +22,6 @@ FIGURE_4_S = {
 
 # Figures 5, 6 and 7, their columns in their order: a program while links change.
 COLUMNS = ("building", "changing", "broadcasts", "adapting", "whole")
-COLUMN_TITLES = {"building": "building the tree", "changing": "changing latencies",
-                 "broadcasts": "broadcasts", "adapting": "adapting", "whole": "whole program"}
 
 
 @dataclass(frozen=True)
@@ -38,11 +36,6 @@ class Change:
     @property
     def name(self) -> str:
         return f"{self.low}-{self.high}"
-
-    @property
-    def percent(self) -> float:
-        """Of what it was before, in whichever direction."""
-        return 100 * abs(self.after_ms - self.before_ms) / self.before_ms
 
     def reversed(self) -> "Change":
         return replace(self, before_ms=self.after_ms, after_ms=self.before_ms)

@@ -32,10 +32,9 @@ from mutirao.lab.lab import Lab, bring_up
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.circumstances import Circumstances
 from mutirao.measure.measure import Contender
-from mutirao.pages.html import judged, legend, soft
+from mutirao.pages.html import judged, soft
 from mutirao.run.mpis import Mpi
 from mutirao_studies.account import with_settings
-from mutirao_studies.chart import Bar, Group, bar_chart
 from mutirao_studies.document import Document, Lines, Section
 from mutirao_studies.line_chart import SECONDS, Line, Point, line_chart
 from mutirao_studies.paper_000.changing_network import after, before, make, six_gateways
@@ -56,7 +55,6 @@ WORSENS, RECOVERS = "gets worse", "recovers"
 BARS_S = {WORSENS: 6.0, RECOVERS: 8.0}
 SYNCHRONOUS_BARS_S = {WORSENS: 4.0, RECOVERS: 8.0}
 LATE_BAR, MOST_LATE_BAR = 2, 3  # calls of a synchronous program: the median and the worst trial
-_KNOWN, _GOOD = "a1", "a0"
 _MARGIN_MS = 5000  # what is drawn before the first change
 _CHANGES_DRAWN = 2
 
@@ -136,13 +134,9 @@ def duration_s(trials: int) -> float:
     return SETTLE_S + (2 * trials + 0.5) * WINDOW_S
 
 
-def calls_for(trials: int) -> int:
-    return round(duration_s(trials) * 1000 / EVERY_MS)
-
-
-def synchronous_calls_for(trials: int, bound_ms: float) -> int:
-    """So many that the last change is met: none takes less than the bound and the ranks' answers."""
-    return math.ceil(duration_s(trials) * 1000 / (2 * bound_ms))
+def calls_for(scenario: Scenario, trials: int, bound_ms: float) -> int:
+    """So many that the last change is met: no synchronous one takes less than the bound and the ranks' answers."""
+    return math.ceil(duration_s(trials) * 1000 / (2 * bound_ms if scenario.synchronous else EVERY_MS))
 
 
 Calls = Sequence[tuple[float, bool]]  # begin, and whether it was good
@@ -191,15 +185,13 @@ def _measure(lab: Lab, network: HostNetwork, contender: Contender, scenario: Sce
     lab.set_latencies(good.latency_us)
     events = events_of(scenario, trials)
     least_ms = min(bounds_ms.values())
-    count = (synchronous_calls_for(trials, least_ms) if scenario.synchronous
-             else calls_for(trials))
-    pace = Pace(ROOT, count, every_ms=0 if scenario.synchronous else EVERY_MS)
+    pace = Pace(ROOT, calls_for(scenario, trials, least_ms), every_ms=0 if scenario.synchronous else EVERY_MS)
     run, changed_ms = run_while(events, contender, pace, lab, least_ms, duration_s(trials))
     return {"title": scenario.title, "link": scenario.worsens.name,
             "round_trip_ms": scenario.round_trip_ms, "synchronous": scenario.synchronous,
             "bounds_ms": bounds_ms, "bars_s": scenario.bars_s,
             "trials": judge(run, events, changed_ms, bounds_ms),
-            "adaptation": run.adaptation, "overruns": run.measurement.overruns,
+            "overruns": run.measurement.overruns,
             "begin_ms": list(run.begin_ms), "completion_ms": list(run.completion_ms)}
 
 
@@ -214,27 +206,11 @@ def judge(run: SteadyRun, events: Sequence[Event], changed_ms: Sequence[float],
         strays = [begin for begin in late
                   if seconds is not None and begin > changed + seconds * 1000]
         trials.append({"kind": event.kind, "changed_ms": changed, "reaction_s": seconds,
-                       "known_s": known_s(run, event.change, changed, until),
                        "late_calls": len(late) - len(strays), "strays": len(strays),
                        "worst_ms": max(completion for begin, completion in zip(
                            run.begin_ms, run.completion_ms, strict=True)
                            if changed <= begin < until)})
     return trials
-
-
-def known_s(run: SteadyRun, link: Change, changed_ms: float,
-            until_ms: float) -> float | None:
-    """From the change until the first call for which the library knew of it. None: not told, or
-    never."""
-    begins = []
-    for each in (run.adaptation or {}).get("taken_up", ()):
-        about = {(shown["low"], shown["high"]) for shown in each["shown"]}
-        # The library counts the call that goes ahead as 0; of many links it tells only the first.
-        known = (link.low, link.high) in about or len(about) < each["links"]
-        if known and 0 < each["call"] <= len(run.begin_ms):
-            begins.append(run.begin_ms[each["call"] - 1])
-    return min(((begin - changed_ms) / 1000 for begin in begins if changed_ms <= begin < until_ms),
-               default=None)
 
 
 def summary(result: dict) -> list[dict]:
@@ -287,12 +263,10 @@ def trials_of(scenario: dict, kind: str) -> list[dict]:
 def document(result: dict) -> Document:
     lead = (f"A program broadcasts on and on. A link of its tree gets {WORSE:g} times worse under it, and"
             f" recovers later. How long until broadcasts are within {result['good']:g} times the physical bound"
-            " again, and until the ranks know?")
+            " again?")
     return Document("How long until broadcasts are good again", lead, result, [
         Section("From a change until broadcasts are good",
-                [legend({"until the ranks knew": _KNOWN, "until broadcasts were good": _GOOD},
-                        "what is wanted of the median"), _reactions(result), summary_table(result),
-                 Lines([about_synchronous(result), *_trial_lines(result)])]),
+                [summary_table(result), Lines([about_synchronous(result), *_trial_lines(result)])]),
         Section("Broadcast by broadcast",
                 [soft("Around the first two changes, which are the upright lines; logarithmic. The dashed line is the"
                       " physical bound."), _calls(result)])],
@@ -309,29 +283,10 @@ def _trial_lines(result: dict) -> list[str]:
     lines = []
     for scenario in result["scenarios"]:
         for kind in scenario["bars_s"]:
-            good, known = (", ".join(in_seconds(each[key]) for each in trials_of(scenario, kind))
-                           for key in ("reaction_s", "known_s"))
+            good = ", ".join(in_seconds(each["reaction_s"]) for each in trials_of(scenario, kind))
             lines.append(f"{scenario['title']}, link {scenario['link']} of {scenario['round_trip_ms']:g} ms {kind}:"
-                         f" good after {good} s; known to the ranks after {known} s")
+                         f" good after {good} s")
     return lines
-
-
-def _reactions(result: dict) -> str:
-    return bar_chart([
-        Group(f"{scenario['title']}, {kind}",
-              [_bar(number, trial) for number, trial in enumerate(trials_of(scenario, kind), start=1)],
-              limit_s, f"link {scenario['link']}, {scenario['round_trip_ms']:g} ms")
-        for scenario in result["scenarios"] for kind, limit_s in scenario["bars_s"].items()])
-
-
-def _bar(number: int, trial: dict) -> Bar:
-    """Until the ranks knew, where that was before broadcasts were good."""
-    good_s, known_s = trial["reaction_s"], trial["known_s"]
-    whole_s = good_s or 0.0
-    first_s = min(known_s, whole_s) if known_s is not None else 0.0
-    what = f"known after {in_seconds(known_s)} s, good after {in_seconds(good_s)} s"
-    return Bar(f"trial {number}", [(_KNOWN, first_s, what), (_GOOD, whole_s - first_s, what)],
-               "never" if good_s is None else f"{good_s:.2f} s")
 
 
 def _calls(result: dict) -> str:

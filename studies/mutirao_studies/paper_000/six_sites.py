@@ -108,7 +108,7 @@ def _measure_all(network: HostNetwork, arms: Planned, workloads: Sequence[Worklo
     with bring_up(network) as lab, steps(len(arms) * each_arm) as progress:
         for done, (arm, contender) in enumerate(arms, start=1):
             progress.begin(f"{arm.title} on {contender.mpi.title}")
-            with left_out.tried(arm.title, progress):
+            with left_out.tried(arm.title):
                 measured.append((arm, measure(contender, workloads, network.host_count, lab,
                                                lambda _point: progress.advance(), _MOST_SECONDS_OF_AN_ARM)))
             progress.advance(done * each_arm - progress.done)
@@ -124,9 +124,7 @@ def describe_arm(arm: Arm, measurement: Measurement) -> dict:
     if communicator is None:
         return described | {"start": None}
     return described | {"start": {
-        **measurement.report["start"], "first_ruled_call": communicator.get("first_ruled_call"),
-        "first_ruled_ms": communicator.get("first_ruled_ms"), "tree": communicator["tree"],
-        "sites": communicator["sites"]}}
+        **measurement.report["start"], "sites": communicator["sites"]}}
 
 
 def describe_network(network: HostNetwork) -> dict:

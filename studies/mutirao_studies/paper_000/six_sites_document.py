@@ -6,16 +6,11 @@ from mutirao.base.tables import Table
 from mutirao.base.units import counted, duration
 from mutirao.catalogue.schedule_picture import picture
 from mutirao.explain.site_map import site_map
-from mutirao.pages.html import details, legend, soft, wide_table
+from mutirao.pages.html import details, soft, wide_table
 from mutirao_studies.account import command_of
-from mutirao_studies.chart import Bar, Group, bar_chart, bar_of
-from mutirao_studies.document import Document, Lines, Section, beside_paper
+from mutirao_studies.document import Document, Drawn, Lines, Section, beside_paper
 from mutirao_studies.paper_000.paper_000 import CITATION, DIFFERENCES, FIGURE_4_S, TABLE_2_S
 
-# Classes of the style sheet. Hues are for sites, so bars are grey, but for mutirao's own choice; what is spent before
-# the broadcasts is paler.
-_CHOICE, _OTHER, _BEFORE = "a5", "a0", "a1"
-_START_STYLES = {"twin_ms": ("making the communicator", _OTHER), "waited_ms": ("learning the network", _BEFORE)}
 
 
 def document(result: dict) -> Document:
@@ -118,9 +113,9 @@ def _one_broadcast(result: dict) -> list[Section]:
             " the round trips, from pings to universities.</p>",
             f"<figure>{site_map(hosts, network['spanning_tree'])}</figure>", _latencies(network)]),
         Section("One broadcast, until the last host has it", [
-            "<p>From one host of each of these sites. The dashed line is the physical bound: the time in which the news"
+            "<p>From one host of each of these sites. The physical bound is the time in which the news"
             " can travel the shortest way to the farthest host, which no algorithm can beat.</p>",
-            _one_shot_chart(result), _one_shot(result), Lines([choice_line(result)])]),
+            Drawn(_one_shot(result), range(1, 1 + len(result["roots"]))), Lines([choice_line(result)])]),
         Section("How the message travels", [
             f"<p>The same broadcast from host {result['root']}, on the network as asked for:"
             " time runs to the right, and each message is an arrow.</p>",
@@ -140,18 +135,6 @@ def _latencies(network: dict) -> str:
     return wide_table(["ms", *network["sites"]], [
         [site, *(cell(a, b, value) for b, value in enumerate(network["round_trip_ms"][a]))]
         for a, site in enumerate(network["sites"])])
-
-
-def _bars(result: dict, root: int, consecutive: int) -> list[Bar]:
-    points = [(arm, point_of(arm, root, consecutive)) for arm in result["arms"]]
-    return [bar_of(arm["title"], [(_CHOICE if arm["key"] == "choice" else _OTHER, point["median_ms"], "")],
-                   "ms", 0, point["completion_ms"]) for arm, point in points]
-
-
-def _one_shot_chart(result: dict) -> str:
-    bounds = result["network"]["bound_ms"]
-    return bar_chart([Group(f"{_site_name(result, root)}, host {root}", _bars(result, root, 1),
-                            bounds[str(root)], f"bound {bounds[str(root)]:.1f} ms") for root in result["roots"]])
 
 
 def _one_shot(result: dict) -> Table:
@@ -179,11 +162,10 @@ def _in_a_row(result: dict) -> Section:
     return Section("Several broadcasts in a row", [
         f"<p>From host {root}, until the last host has the last of them. Broadcasts in a row follow each other through"
         " the network, so the bound of one is the bound of all.</p>",
-        bar_chart([Group(f"{count} in a row" if count > 1 else "1 broadcast", _bars(result, root, count), bound)
-                   for count in counts]),
-        Table(f"24 bytes from host {root}, in ms until the last host has the last of them; beside it the paper's Table"
+        Drawn(Table(f"24 bytes from host {root}, in ms until the last host has the last of them; beside it the paper's Table"
               " 2: whole applications, in seconds",
               ["broadcasts in a row", *map(str, counts), *(f"paper {count}" for count in in_paper)], rows),
+              range(1, 1 + len(counts))),
         soft("Beyond ten in a row a sender on plain TCP may have to wait for an acknowledgement, one more round trip:"
              " TCP begins with a window of ten segments.")])
 
@@ -240,36 +222,20 @@ def _change(first: float, second: float) -> str:
 
 def _learning(result: dict) -> Section:
     started = [arm for arm in result["arms"] if arm["start"]]
-    bars = [bar_of(arm["title"], [(style, arm["start"][key] / 1000, title)
-                                  for key, (title, style) in _START_STYLES.items()], "s", 1) for arm in started]
     rows = [[arm["title"], *(duration(value * 1000) for value in (
-        arm["start"]["twin_ms"], arm["start"]["waited_ms"], start_ms(arm))), _ranks_known(arm["start"]),
-        _first_ruling(arm["start"]), str(len(set(arm["start"]["sites"])))] for arm in started]
+        arm["start"]["twin_ms"], arm["start"]["waited_ms"], start_ms(arm))), str(len(set(arm["start"]["sites"])))]
+        for arm in started]
     return Section("Learning the network", [
         "<p>Once per run. MPI_Init duplicates MPI_COMM_WORLD for mutirao’s own messages; then agents beside the ranks"
         " measure the links, build the spanning tree by the algorithm of Gallager, Humblet and Spira, and keep it. By"
         " default the program goes on meanwhile with the MPI library’s own broadcasts; here MPI_Init waits, so that all"
         " that is measured is settled. Every run with mutirao does the same, so these are repetitions. The paper needed"
         " 23 to 25 s to build its tree.</p>",
-        legend(dict(_START_STYLES.values())), bar_chart([Group("In MPI_Init", bars)]) if bars else soft("not measured"),
         *([Table("What MPI_Init took longer, once per run: to duplicate MPI_COMM_WORLD (twin), and to learn the"
                  " network, for which these runs wait; sites found",
-                 ("start", "twin", "network", "in all", "ranks known", "first ruling", "sites"), rows)]
-          if rows else [])])
+                 ("start", "twin", "network", "in all", "sites"), rows)]
+          if rows else [soft("not measured")])])
 
 
 def start_ms(arm: dict) -> float:
     return arm["start"]["twin_ms"] + arm["start"]["waited_ms"]
-
-
-def _ranks_known(start: dict) -> str:
-    """After MPI_Init; a program that waits for the network waits for that there."""
-    if start["introduced_ms"]:
-        return duration(start["introduced_ms"] * 1000)
-    return "in MPI_Init" if start["waited_ms"] else "never"
-
-
-def _first_ruling(start: dict) -> str:
-    call = start["first_ruled_call"]
-    return "none" if call is None else f"call {call + 1}"
-

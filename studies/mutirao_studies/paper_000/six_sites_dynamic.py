@@ -28,7 +28,7 @@ from mutirao_studies.paper_000.changing_network import (
     make,
     six_gateways,
 )
-from mutirao_studies.paper_000.six_sites import LENGTH_BYTES, ROOT, Arm, broadcast_by
+from mutirao_studies.paper_000.six_sites import LENGTH_BYTES, ROOT, Arm
 from mutirao_studies.paper_000.steady import Pace, SteadyRun, run_steady
 
 STUDY = "six-sites-dynamic"
@@ -105,7 +105,7 @@ def _run_all(network: HostNetwork, mpi: Mpi, jobs: Sequence[Job], repeat: int,
         for done, job in enumerate(jobs, start=1):
             settings = ", ".join(f"{name}={value}" for name, value in job.settings)
             progress.begin(f"{job.arm.title}, {job.broadcasts} broadcasts ({settings})")
-            with left_out.tried(f"{job.arm.title} ({settings})", progress):
+            with left_out.tried(f"{job.arm.title} ({settings})"):
                 runs[job] = [_run(lab, network, mpi, job, progress) for _ in range(repeat)]
             progress.advance(done * repeat - progress.done)
     return runs
@@ -148,30 +148,7 @@ def describe_figure(figure: paper_000.Figure, runs: Mapping[Job, Sequence[Steady
             "changes": [{"call": call, "link": name, **asdict(CHANGES[name])}
                         for call, names in SCHEDULES[figure.number].items() for name in names],
             "bound_ms": bounds_ms(network, jobs[0][1]),
-            "trees": trees(network, SCHEDULES[figure.number]),
             "arms": [describe_arm(arm, job, runs[job]) for arm, job in jobs if job in runs]}
-
-
-def trees(network: HostNetwork, schedule: Mapping[int, tuple[str, ...]]) -> list[dict]:
-    """A broadcast over the minimum spanning tree before the first change (call 0) and after each. After a change also
-    how long the tree before it would take from then on."""
-    found: list[dict] = []
-    for call, names in {0: (), **schedule}.items():
-        network = after(network, [CHANGES[name] for name in names])
-        broadcast = broadcast_by(_MST, network)
-        kept = found[-1]["broadcast"] if found else broadcast
-        found.append({"call": call, "links": list(names), "broadcast": broadcast,
-                      "kept_ms": completion_ms(network, kept["messages"])})
-    return found
-
-
-def completion_ms(network: HostNetwork, messages: Sequence[dict]) -> float:
-    """Of these messages, in the order in which they arrive, on another network."""
-    arrival_ms = {ROOT: 0.0}
-    for message in messages:
-        parent, child = message["from"], message["to"]
-        arrival_ms[child] = arrival_ms[parent] + network.latency_us[parent][child] / 1000
-    return max(arrival_ms.values())
 
 
 def describe_arm(arm: Arm, job: Job, runs: Sequence[SteadyRun]) -> dict:
@@ -191,24 +168,7 @@ def describe_run(run: SteadyRun, ahead: int) -> dict:
     return {"columns_s": {name: None if value is None else round(value / 1000, 4)
                           for name, value in columns_ms.items()},
             "completion_ms": list(run.completion_ms), "adaptation": run.adaptation,
-            "ghs": ghs_messages(run),
             "ran": run.measurement.chosen(LENGTH_BYTES, ROOT), "overruns": run.measurement.overruns}
-
-
-def ghs_message_bound(latency_us: list) -> int:
-    """2 E + 5 N log2 N, over the links that let something through (null: nothing does)."""
-    hosts = len(latency_us)
-    links = sum(latency_us[a][b] is not None for a in range(hosts) for b in range(a))
-    return int(2 * links + 5 * hosts * math.log2(hosts)) if hosts else 0
-
-
-def ghs_messages(run: SteadyRun) -> dict | None:
-    """Of building the first tree, where that was inside a call."""
-    messages = (run.adaptation or {}).get("ghs_messages")
-    if not messages:
-        return None
-    latency_us = run.measurement.communicator["latency_us"]
-    return {"messages": messages, "at_most": ghs_message_bound(latency_us)}
 
 
 def split(run: SteadyRun, ahead: int) -> tuple[float | None, float]:

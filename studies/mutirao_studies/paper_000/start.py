@@ -3,7 +3,7 @@
 The program of bench/steady.c runs natively and with mutirao, in pairs one right after the other:
 broadcasts one after the other, a few and some more, as users get it; and broadcasts at a steady pace
 from the first moment on, as a program that computes in between, with what is needed set up at once
-(start=soon), without and with standing agents that know the network.
+(start=soon).
 
 Jobs are timed whole, from their launch to their end. The launcher stands beside the first host, and all
 are behind the lab's delays from the beginning.
@@ -12,7 +12,6 @@ are behind the lab's delays from the beginning.
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 
 from mutirao.base.progress import Steps, steps
@@ -26,9 +25,7 @@ from mutirao.measure.measure import Contender, Measurement, check_handled
 from mutirao.pages.html import judged
 from mutirao.run.mpis import Mpi
 from mutirao_studies.account import command_of, with_settings
-from mutirao_studies.chart import Group, bar_chart, bar_of
-from mutirao_studies.document import Document, Section
-from mutirao_studies.paper_000.agents import StandingAgents
+from mutirao_studies.document import Document, Drawn, Section
 from mutirao_studies.paper_000.steady import Pace, timed
 
 STUDY = "start"
@@ -51,15 +48,13 @@ class Situation:
     count: int
     every_ms: int = 0  # 0: a broadcast begins when the one before is complete everywhere
     start: str = "beside"  # as the setting; soon: what is needed is set up at once
-    warm: bool = False  # standing agents know the network
     whole_bar: float | None = None  # of the whole job, in native ones
 
 
 SITUATIONS = (
     Situation("3 broadcasts", 3, whole_bar=WHOLE_BAR),
     Situation("30 broadcasts", 30, whole_bar=WHOLE_BAR),
-    Situation("no agents before", PACED_CALLS, EVERY_MS, "soon"),
-    Situation("standing agents", PACED_CALLS, EVERY_MS, "soon", warm=True),
+    Situation("at a pace", PACED_CALLS, EVERY_MS, "soon"),
 )
 
 
@@ -73,9 +68,7 @@ def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None 
     measured = []
     with bring_up(network) as lab, steps(len(SITUATIONS) * trials * len(contenders)) as progress:
         for situation in SITUATIONS:
-            with StandingAgents(lab) if situation.warm else nullcontext() as agents:
-                pairs = [_pair(lab, contenders, situation, number, agents, progress)
-                         for number in range(trials)]
+            pairs = [_pair(lab, contenders, situation, number, progress) for number in range(trials)]
             measured.append({**asdict(situation), "pairs": pairs})
     root = root_of(network)
     return {**circumstances.to_dict(), "mpi_title": mpi.title, "settings": dict(settings or {}),
@@ -88,14 +81,11 @@ def root_of(network: HostNetwork) -> int:
     return ROOT if ROOT < network.host_count else 0
 
 
-def _pair(lab: Lab, contenders: Mapping[str, Contender], situation: Situation, number: int,
-          agents: StandingAgents | None, progress: Steps) -> dict:
+def _pair(lab: Lab, contenders: Mapping[str, Contender], situation: Situation, number: int, progress: Steps) -> dict:
     """Natively first in every other pair."""
     both = {}
     for name in contenders if number % 2 == 0 else reversed(contenders):
         progress.begin(f"{situation.title}, pair {number + 1}, {name}")
-        if agents:
-            agents.wait_for_tree()
         both[name] = run_job(contenders[name], situation, lab)
         progress.advance()
     return both
@@ -118,11 +108,8 @@ def describe_start(measurement: Measurement, root: int) -> dict:
     """What the library says itself."""
     world = measurement.communicator
     return {**measurement.report["start"], "first_ruled_call": world.get("first_ruled_call"),
-            "first_ruled_ms": world.get("first_ruled_ms"), "reason": world["reason"],
             "ran": measurement.chosen(LENGTH_BYTES, root),
-            "native_calls": (measurement.calls_of(LENGTH_BYTES, root) or {}).get("native_calls"),
-            "waits": {key: world["adaptation"][key] for key in (
-                "early_waits", "early_waited_ms", "waits", "waited_ms")}}
+            "ranks_waited_ms": world["adaptation"]["early_waited_ms"] + world["adaptation"]["waited_ms"]}
 
 
 def settled_call(completion_ms: Sequence[float], limit_ms: float) -> int | None:
@@ -175,8 +162,7 @@ def _paced(result: dict, pairs: Sequence[dict]) -> dict:
             "native_slowest_ms": median(native_ms),
             "slowest_ratio": median(value / native for value, native in slowest),
             "first_ruled_call": median(start["first_ruled_call"] for start in starts),
-            "waited_ms": median(start["waits"]["early_waited_ms"] + start["waits"]["waited_ms"]
-                                for start in starts)}
+            "waited_ms": median(start["ranks_waited_ms"] for start in starts)}
 
 
 def median(values: Iterable[float | None]) -> float | None:
@@ -197,7 +183,7 @@ def document(result: dict) -> Document:
     elsewhere = [] if result["network"] == NETWORK else [f"--lab {result['network']}"]
     return Document("What the start costs, and how soon broadcasts are good", lead, result, [
         Section("The first broadcast", [_first_table(result, singles)]),
-        Section("The whole job", [_whole_chart(singles), _whole_table(singles)]),
+        Section("The whole job", [Drawn(_whole_table(singles), range(1, 3))]),
         Section("Until broadcasts are good", [_paced_table(result, paced)])],
         [*map(_whole_tile, singles), *map(_paced_tile, paced)], [with_settings(result)],
         command_of(result, *elsewhere), waited)
@@ -212,13 +198,6 @@ def _whole_tile(row: dict) -> tuple[str, str, str]:
 def _paced_tile(row: dict) -> tuple[str, str, str]:
     return ("tile", "never" if row["settled_s"] is None else f"{row['settled_s']:.1f} s",
             f"until all broadcasts are good: {row['title']}")
-
-
-def _whole_chart(rows: Sequence[dict]) -> str:
-    return bar_chart([Group(row["title"], [
-        bar_of(name, [(style, row["whole_ms"][name] / 1000, "")], "s", 2,
-               [run_ms / 1000 for run_ms in row["whole_ms"]["runs"][name]])
-        for name, style in ((NATIVE, "a0"), (OURS, "a5"))]) for row in rows])
 
 
 def _first_table(result: dict, rows: Sequence[dict]) -> Table:

@@ -11,9 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from mutirao.base.errors import Failure
-from mutirao.base.output import note
 from mutirao.base.progress import Steps, steps
-from mutirao.base.units import counted, spoken
 from mutirao.catalogue import core_tool
 from mutirao.catalogue.predicted import OWN_CHOICE
 from mutirao.lab.lab import bring_up
@@ -35,9 +33,6 @@ _PRESET = "two-hosts"
 _OPEN_MPIS = ("openmpi-5", "openmpi-4")
 _SETTLE_CALLS, _SETTLE_MS = 200, 300  # for who tries several ways first: mutirao's choice
 _TIMEOUT_S = 600.0
-# For the time that is said beforehand, as seen on two processors.
-_SECONDS_OF_A_JOB = 4.0
-_SECONDS_BESIDE = 2.0
 
 
 @dataclass(frozen=True)
@@ -52,11 +47,6 @@ class Plan:
     def places(self) -> list[tuple[str, int]]:
         return [(part, ranks) for part in (REAL, LAB) if part in self.parts
                 for ranks in self.real_ranks]
-
-    @property
-    def expected_s(self) -> list[float]:
-        """Of each real job."""
-        return [_SECONDS_OF_A_JOB] * (len(self.places()) * (len(ALGORITHMS) + 2))
 
 
 _FULL = Plan(PARTS, RANKS, SIZES_BYTES, (4, 8), SIZES_BYTES, REPETITIONS)
@@ -90,18 +80,15 @@ def run_study(quick: bool = False, only: Sequence[str] = ()) -> dict:
                    if SIMULATED in plan.parts and not missing else None)
     circumstances = Circumstances(STUDY, quick, [])
     left_out = LeftOut()
-    expected_s = [*(simulations.expected_s if simulations else []), *plan.expected_s]
-    note(f"{counted(len(expected_s) - len(plan.expected_s), 'simulation')} and"
-         f" {counted(len(plan.places()), 'real run')} of {len(ALGORITHMS) + 2} jobs: about"
-         f" {spoken(sum(expected_s) + _SECONDS_BESIDE)}")
-    with steps(len(expected_s), expected_s) as progress:
+    jobs = len(plan.places()) * (len(ALGORITHMS) + 2)
+    with steps(jobs + (simulations.count if simulations else 0)) as progress:
         if missing and SIMULATED in plan.parts:
-            left_out.add("the simulation", missing, progress)
+            left_out.add("the simulation", missing)
         simulated = simulations.run(progress, left_out) if simulations else []
         predicted = _predicted(plan) if PREDICTED in plan.parts else []
         places = []
         for part, ranks in plan.places():
-            with left_out.tried(f"{ranks} ranks ({part})", progress):
+            with left_out.tried(f"{ranks} ranks ({part})"):
                 places.append(_place(part, ranks, plan, progress, left_out))
     left_out.check(simulated or predicted or places)
     return {**circumstances.to_dict(), "only": list(only), "model": vars(MODEL),
@@ -149,7 +136,7 @@ def _place(part: str, ranks: int, plan: Plan, progress: Steps, left_out: LeftOut
     with bring_up(load_preset(_PRESET)) if part == LAB else nullcontext() as lab:
         for contender in contenders(mpi, ranks):
             progress.begin(f"{ranks} ranks ({part}): {contender.name}")
-            with left_out.tried(contender.name, progress):
+            with left_out.tried(contender.name):
                 done = measure(contender, [workload if contender.native else settling], ranks, lab,
                                timeout_s=_TIMEOUT_S)
                 rows[contender.name] = {

@@ -8,7 +8,7 @@ from mutirao.base.units import ratio, size
 from mutirao.catalogue.predicted import OWN_CHOICE
 from mutirao.pages.html import judged, legend, listed, soft
 from mutirao_studies.account import command_of
-from mutirao_studies.document import Document, Marked, Section, Statements, beside_paper, html_of_table
+from mutirao_studies.document import Document, Lines, Section, beside_paper, html_of_table
 from mutirao_studies.line_chart import Line, Point, line_chart
 from mutirao_studies.paper_001.allgather_cells import NEAR_BEST, Cell, cells_of, findings, verdicts
 from mutirao_studies.paper_001.paper_001 import ALGORITHMS, CITATION, DIFFERENCES, MODEL_SOURCES, RULE, table_1_us
@@ -27,9 +27,9 @@ def document(result: dict) -> Document:
     return Document("Does the MPI library pick a good allgather?", lead, result, [
         *(_simulated(ranks, [cell for cell in cells if cell.ranks == ranks])
           for ranks in dict.fromkeys(cell.ranks for cell in cells)),
-        Section("What the paper says, and what is seen", [Statements(
-            ("statement", "the paper's table", "here, simulated"),
-            [(each.statement, each.paper, each.here) for each in verdicts(cells)])]),
+        Section("What the paper says, and what is seen", [Lines(
+            [f"{each.statement} The paper's table: {each.paper}. Here, simulated: {each.here}."
+             for each in verdicts(cells)])]),
         *_predicted(result), *map(_place, result["places"]),
         beside_paper(CITATION, DIFFERENCES, "<h3>The model, and where its figures come from</h3>",
                      listed(MODEL_SOURCES))],
@@ -53,18 +53,6 @@ def _milliseconds(us: float | None) -> str:
     return f"{value:.{3 if value < 1 else 2 if value < 10 else 1 if value < 100 else 0}f}"
 
 
-def _marked(title: str, rows: Rows, lengths: Sequence[int]) -> Table:
-    """Of the paper's algorithms the best and the worst of each column stand out."""
-    table = _table(title, [(name, {length: row[length] for length in lengths}) for name, row in rows])
-    compared = [number for number, (name, _) in enumerate(rows) if name in _OWN]
-    cells = [list(row) for row in table.rows]
-    for column, length in enumerate(lengths if compared else (), start=1):
-        for style, extreme in (("best", min), ("worst", max)):
-            number = extreme(compared, key=lambda number, length=length: rows[number][1][length])
-            cells[number][column] = Marked(table.rows[number][column], style)
-    return table._replace(rows=cells)
-
-
 def simulated_rows(cells: Sequence[Cell]) -> Rows:
     """Those of the paper's table, and below them what mutirao adds; cells of one number of ranks."""
     def row(value) -> dict[int, float]:
@@ -81,11 +69,10 @@ def _simulated(ranks: int, cells: Sequence[Cell]) -> Section:
     lengths = [cell.length_bytes for cell in cells]
     rows = simulated_rows(cells)
     return Section(f"{ranks} processes, placed cyclically on two hosts", [
-        '<p>Time of one call by block, in ms. Of the paper\'s algorithms the <b class="best">best</b> and the'
-        ' <b class="worst">worst</b> are marked.</p>',
-        _marked(f"{ranks} processes: Table 1, the paper (+ best, - worst of its algorithms)",
-                list(table_1_us(ranks).items()), lengths),
-        _marked(f"{ranks} processes, simulated", rows, lengths),
+        "<p>Time of one call by block, in ms.</p>",
+        _table(f"{ranks} processes: Table 1, the paper", [
+            (name, {length: row[length] for length in lengths}) for name, row in table_1_us(ranks).items()]),
+        _table(f"{ranks} processes, simulated", rows),
         f"<figure>{_chart(rows)}</figure>",
         legend({name: style for name, style in _STYLES.items() if name in dict(rows)}),
         "<h3>Cell by cell</h3>",

@@ -7,31 +7,36 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from mutirao.base.errors import Failure
 from mutirao.base.paths import BUILD
 from mutirao.base.progress import Steps
-from mutirao.base.units import counted, size
+from mutirao.base.units import size
 from mutirao.catalogue import core_tool
-from mutirao.run.processes import argv_ending_with_us, failure_of, new_mark, run_marked
+from mutirao.run.processes import (
+    argv_ending_with_us,
+    failure_of,
+    kill_marked,
+    new_mark,
+    run_marked,
+    uninterrupted,
+)
 from mutirao_studies.account import LeftOut, ask_studies
 from mutirao_studies.paper_001.paper_001 import ALGORITHMS, MODEL, Algorithm, runs_with
-from mutirao_studies.paper_001.side_by_side import side_by_side
 
 COLLECTIVE = "allgather"
 PROGRAM = BUILD / "bin" / "allgather-simulated"
 _NATIVE = "native"
 _RULE = "ompi"  # as SMPI calls Open MPI's
-# For the time that is said beforehand, as seen on two processors.
-_SECONDS_OF_A_RANK = 2e-4
-_SECONDS_OF_A_BYTE = 1e-9
 _HEAD = ("<?xml version='1.0'?>", '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
          '<platform version="4.1">', '<zone id="cluster" routing="Full">')
-# Algorithms that keep blocks more than once while these are on their way, as seen with 62 ranks of 64 KiB.
-_TIMES_KEPT = {"bruck": 2, "locality_bruck": 2.2}
+_TIMES_KEPT = 2.2  # as seen with 62 ranks of 64 KiB: by locality_bruck
 # No factors that are fitted to another network, no computing, no cost of looking for a message in vain; one
 # mailbox, since messages of different lengths may overtake each other between two.
 _OPTIONS = {"smpi/simulate-computation": "no", "smpi/grow-injected-times": "no", "smpi/test": "0",
@@ -170,55 +175,61 @@ class _Simulation:
     def run(self, sizes_bytes: Sequence[int], mark: dict[str, str]) -> list[dict]:
         return simulate(self.ranks, self.forced.smpi if self.forced else _RULE, self.candidate, sizes_bytes, mark)
 
-    def memory_bytes(self, length_bytes: int) -> int:
-        """About what it takes: each rank keeps all blocks."""
-        name = self.forced.smpi if self.forced else self.candidate
-        times = _TIMES_KEPT.get(name.partition(":")[0], 1)
-        return int(times * self.ranks * self.ranks * length_bytes)
+
+def _outcomes(simulations: Sequence[_Simulation],
+              sizes_bytes: Sequence[int]) -> Iterator[tuple[_Simulation, Future[list[dict]]]]:
+    """As they end, all of as many ranks; none lasts longer than this. As many go on side by side as there are processors,
+    and memory: each rank keeps all blocks, and some algorithms keep them more than once."""
+    most_bytes = _TIMES_KEPT * simulations[0].ranks ** 2 * max(sizes_bytes)
+    at_once = max(1, min(len(os.sched_getaffinity(0)), int(available_bytes() / most_bytes)))
+    marks = {each: new_mark() for each in simulations}
+    with ThreadPoolExecutor(at_once) as pool:
+        going = {pool.submit(each.run, sizes_bytes, marks[each]): each for each in simulations}
+        try:
+            for future in as_completed(going):
+                yield going[future], future
+        finally:
+            with uninterrupted():
+                pool.shutdown(wait=False, cancel_futures=True)
+                while running := [each for future, each in going.items() if not future.done()]:
+                    for each in running:
+                        kill_marked(marks[each])
+                    time.sleep(0.01)
 
 
 class Simulations:
     def __init__(self, ranks: Sequence[int], sizes_bytes: Sequence[int]):
-        self._ranks, self._sizes_bytes = ranks, sizes_bytes
+        self._sizes_bytes = sizes_bytes
         candidates = [_NATIVE, *catalogue()]
-        self._all = [each for count in sorted(ranks, reverse=True) for each in (
+        self._by_ranks = {count: [
             *(_Simulation(count, forced) for forced in ALGORITHMS if runs_with(forced, count)),
-            *(_Simulation(count, candidate=candidate) for candidate in candidates))]
-        self._at_once = len(os.sched_getaffinity(0))
+            *(_Simulation(count, candidate=candidate) for candidate in candidates)]
+            for count in sorted(ranks, reverse=True)}
 
     @property
-    def expected_s(self) -> list[float]:
-        """Of each simulation, as some run side by side."""
-        return [sum(one.ranks ** 2 * (_SECONDS_OF_A_RANK + length * _SECONDS_OF_A_BYTE)
-                    for length in self._sizes_bytes) / self._at_once for one in self._all]
+    def count(self) -> int:
+        return sum(map(len, self._by_ranks.values()))
 
     def run(self, progress: Steps, left_out: LeftOut) -> list[dict]:
         """A row for each number of ranks and length of which all is there that tables need."""
         cells = {(ranks, length): {"ranks": ranks, "length_bytes": length, "forced_us": {},
                                    "selector_us": None, "catalogue_us": {}, "chosen": None,
                                    "reason": None}
-                 for ranks in self._ranks for length in self._sizes_bytes}
+                 for ranks in self._by_ranks for length in self._sizes_bytes}
         times_us: dict[tuple[int, int], dict[str, list[float]]] = {key: {} for key in cells}
-        works = [functools.partial(each.run, self._sizes_bytes) for each in self._all]
-        needed_bytes = [each.memory_bytes(max(self._sizes_bytes)) for each in self._all]
-        progress.say(f"at most {counted(self._at_once, 'simulation')} at a time")
-        outcomes = {}
-        with side_by_side(works, self._at_once, needed_bytes, available_bytes()) as ended:
-            for number, outcomes[number] in ended:
-                progress.begin(str(self._all[number]))
-                progress.advance()
-        for number, simulation in enumerate(self._all):
-            rows = []
-            with left_out.tried(str(simulation), progress):
-                rows = outcomes[number].result()
-            for row in rows:
-                key = simulation.ranks, row["bytes"]
-                _take(row, simulation, cells[key], times_us[key])
-        for key, cell in cells.items():
-            if times_us[key]:
-                ranks, length = key
-                with left_out.tried(f"{ranks} simulated ranks, the choice for {size(length)}", progress):
-                    cell |= choice(length, times_us[key])
+        for ranks, simulations in self._by_ranks.items():
+            with closing(_outcomes(simulations, self._sizes_bytes)) as outcomes:
+                for simulation, outcome in outcomes:
+                    progress.begin(str(simulation))
+                    with left_out.tried(str(simulation)):
+                        for row in outcome.result():
+                            key = ranks, row["bytes"]
+                            _take(row, simulation, cells[key], times_us[key])
+                    progress.advance()
+        for (ranks, length), cell in cells.items():
+            if times := times_us[ranks, length]:
+                with left_out.tried(f"{ranks} simulated ranks, the choice for {size(length)}"):
+                    cell |= choice(length, times)
         return [cell for cell in cells.values() if cell["chosen"] and cell["forced_us"]]
 
 

@@ -5,8 +5,6 @@ machine, or across the hosts of a lab."""
 import base64
 import functools
 import hashlib
-import math
-import re
 import statistics
 import struct
 import tempfile
@@ -17,8 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.progress import Steps, steps
-from mutirao.base.units import counted, spoken
+from mutirao.base.progress import steps
 from mutirao.lab.lab import Lab, bring_up, verify_run
 from mutirao.lab.network import HostNetwork, host_of_each
 from mutirao.measure.circumstances import Circumstances
@@ -31,10 +28,6 @@ ITERATIONS = 1000
 REPEAT = 3
 _MOST_SECONDS_OF_A_RUN = 60.0
 _QUICK_WORKERS, _QUICK_SIDES = (4, 16), (10, 100)
-# How MPI launchers say that a process was killed.
-_KILLED = re.compile(r"(?:PID|process|Killed).{0,80}?signal 9(?: \(Killed\)|\))?")
-_COLOURS = [tuple(round(127.5 * (1 - math.cos(math.tau * (step / 64 + shift))))
-                  for shift in (0.0, 0.08, 0.2)) for step in range(64)]
 
 
 @dataclass(frozen=True)
@@ -61,10 +54,9 @@ class Measured:
     """Of one transport; runs by (workers, side)."""
 
     transport: Transport
-    runner: Runner
+    runner: Runner | None = None
     runs: dict[tuple[int, int], list[dict]] = field(default_factory=dict)
     killed: dict = field(default_factory=dict)
-    failed: bool = False
 
 
 def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str] = (),
@@ -78,16 +70,14 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mutirao-")))
         study = _Study(plan, folder, stack.enter_context(bring_up(network)) if network else None)
-        study.make_ready(wanted, stack)
-        study.measure()
-    complete = [each for each in study.found if len(each.runs) == len(plan.cells)]
-    study.left_out.check(complete)
+        found = study.measure(wanted, stack)
+    study.left_out.check(found)
     points = points_of_pgm(study.image)
     return {**circumstances.to_dict(), "only": list(only), "plan": vars(plan), "left_out": study.left_out.rows,
             "network": network and network.name, "hosts": network.host_count if network else 1,
-            "transports": [_to_dict(each) for each in complete],
+            "transports": [_to_dict(each) for each in found],
             "image": {"sha256": hashlib.sha256(points).hexdigest(),
-                      "png_base64": base64.b64encode(_coloured(plan.points, points)).decode()}}
+                      "png_base64": base64.b64encode(png(plan.points, points)).decode()}}
 
 
 def bound_s(network: HostNetwork, task: Task) -> float:
@@ -112,65 +102,44 @@ def chosen(known: Sequence[Transport], only: Sequence[str]) -> list[Transport]:
 
 
 class _Study:
-    """A transport that fails is left out from there on, with the reason; the others go on. What it did
-    before counts, if that was every cell. All runs make the same image, byte by byte."""
+    """A transport that fails is left out from there on, with the reason; the others go on. All runs make the same
+    image, byte by byte."""
 
     def __init__(self, plan: Plan, folder: Path, lab: Lab | None = None):
         folder.chmod(0o777)  # LAM's master may be another user
         self._plan, self._path, self._lab = plan, folder / "image.pgm", lab
         self.image = b""
-        self.found: list[Measured] = []
         self.left_out = LeftOut()
-        self._expected_s: list[list[float]] = []  # of each transport each cell
 
-    def make_ready(self, wanted: Sequence[Transport], stack: ExitStack) -> None:
-        with steps(len(wanted)) as progress:
-            for transport in wanted:
-                progress.begin(f"trying {transport.title}")
-                with self.left_out.tried(transport.title, progress):
-                    self.found.append(self._try(transport, stack))
-                progress.advance()
-        self.left_out.check(self.found)
+    def measure(self, wanted: Sequence[Transport], stack: ExitStack) -> list[Measured]:
+        """Those that did every cell. They take turns, so that what else the machine does meets all of them."""
+        plan = self._plan
+        found = [Measured(transport) for transport in wanted]
+        with steps((plan.repeat * len(plan.cells) + 2) * len(found)) as progress:
+            def each(how: str, do: Callable[[Measured], None]) -> list[Measured]:
+                """Who did it without failing."""
+                going = []
+                for measured in found:
+                    progress.begin(measured.transport.title + how)
+                    with self.left_out.tried(measured.transport.title):
+                        do(measured)
+                        going.append(measured)
+                    progress.advance()
+                return going
 
-    def _try(self, transport: Transport, stack: ExitStack) -> Measured:
-        if why := transport.missing():
+            found = each(", beginning", functools.partial(self._begin, stack))
+            for cell in plan.cells * plan.repeat:
+                found = each("", functools.partial(self._run_cell, cell))
+            each(", a worker killed", self._kill_a_worker)
+        return found
+
+    def _begin(self, stack: ExitStack, measured: Measured) -> None:
+        if why := measured.transport.missing():
             raise Failure(why)
-        measured = Measured(transport, stack.enter_context(transport.ready(self._lab)))
-        plan = self._plan
-        cell = (plan.workers[len(plan.workers) // 2], plan.sides[-1])  # takes neither most nor least
-        measured.runs[cell] = [self._run(measured, plan.task(*cell))]
-        tried_s = measured.runs[cell][0]["whole_s"]
-        self._expected_s.append([max(tried_s, self._bound_s(plan.task(*each))) for each in plan.cells])
-        return measured
+        measured.runner = stack.enter_context(measured.transport.ready(self._lab))
 
-    def measure(self) -> None:
-        """Transports take turns, so that what else the machine does meets all of them."""
-        plan = self._plan
-        rounds = plan.repeat * len(plan.cells)
-        cells_s = [seconds for cell in zip(*self._expected_s, strict=True) for seconds in cell]
-        expected_s = [*cells_s * plan.repeat, *(each[0] for each in self._expected_s)]
-        with steps(len(expected_s), expected_s) as progress:
-            progress.say(f"{counted(rounds * len(self.found), 'run')} to come, in about"
-                         f" {spoken(sum(expected_s))}")
-            for number in range(1, plan.repeat + 1):
-                for cell in plan.cells:
-                    self._each(progress, "", functools.partial(self._run_cell, cell, number))
-            self._each(progress, ", a worker killed", self._kill_a_worker)
-
-    def _run_cell(self, cell: tuple[int, int], number: int, measured: Measured) -> None:
-        runs = measured.runs.setdefault(cell, [])
-        if len(runs) < number:  # the first one was tried already
-            runs.append(self._run(measured, self._plan.task(*cell)))
-
-    def _each(self, progress: Steps, how: str, run: Callable[[Measured], None]) -> None:
-        for measured in self.found:
-            if not measured.failed:
-                progress.begin(measured.transport.title + how)
-                measured.failed = True
-                with self.left_out.tried(measured.transport.title, progress):
-                    run(measured)
-                    measured.failed = False
-            progress.advance()
+    def _run_cell(self, cell: tuple[int, int], measured: Measured) -> None:
+        measured.runs.setdefault(cell, []).append(self._run(measured, self._plan.task(*cell)))
 
     def _run(self, measured: Measured, task: Task) -> dict:
         self._path.unlink(missing_ok=True)
@@ -194,7 +163,7 @@ class _Study:
         return _MOST_SECONDS_OF_A_RUN + 5 * self._bound_s(task)
 
     def _kill_a_worker(self, measured: Measured) -> None:
-        """The task that it had is given to another; an MPI job must end, and say why."""
+        """The task that it had is given to another; an MPI job must end."""
         plan = self._plan
         tasks = (plan.points // plan.sides[0]) ** 2
         task = plan.task(max(2, plan.workers[0]), plan.sides[0], fall_after=tasks // 4)
@@ -202,9 +171,7 @@ class _Study:
             measured.killed = {"goes_on": True, **self._run(measured, task)}
             return
         finished = measured.runner(task.arguments(None), task.workers, self._most_s(task))
-        said = _KILLED.search(" ".join([*finished.lines, *finished.errors.split()]))
-        measured.killed = {"goes_on": False, "exit_code": finished.returncode,
-                           "said": said[0] if said else "", "whole_s": round(finished.seconds, 4)}
+        measured.killed = {"goes_on": False, "exit_code": finished.returncode}
 
 
 def _to_dict(measured: Measured) -> dict:
@@ -222,28 +189,19 @@ def _cell(runs: Sequence[dict]) -> dict:
             **{key: runs[0][key] for key in ("message_bytes", "messages", "bytes")}}
 
 
-# --- the image: one byte a point, and PNG with a palette, so that any browser shows it ---------------------
-
-
-def _coloured(side: int, points: bytes) -> bytes:
-    """What does not escape is black; the rest goes round from blue by white to brown."""
-    palette = [(0, 0, 0)] + [_COLOURS[number % len(_COLOURS)] for number in range(255)]
-    return png(side, points, palette)
+# --- the image: one byte a point, and PNG, so that any browser shows it -------------------------------------
 
 
 def points_of_pgm(content: bytes) -> bytes:
     """Row by row."""
-    magic, _size, most, points = content.split(b"\n", 3)
-    if (magic, most) != (b"P5", b"255"):
-        raise ValueError("no image of one byte a point")
-    return points
+    return content.split(b"\n", 3)[3]
 
 
-def png(side: int, points: bytes, palette: Sequence[tuple[int, int, int]]) -> bytes:
+def png(side: int, points: bytes) -> bytes:
+    """In shades of grey."""
     rows = b"".join(b"\0" + points[row * side:(row + 1) * side] for row in range(side))
     return b"".join([b"\x89PNG\r\n\x1a\n",
-                     _chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 3, 0, 0, 0)),
-                     _chunk(b"PLTE", b"".join(bytes(colour) for colour in palette)),
+                     _chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)),
                      _chunk(b"IDAT", zlib.compress(rows, 9)), _chunk(b"IEND", b"")])
 
 

@@ -8,8 +8,7 @@ from mutirao.base.tables import Table
 from mutirao.base.units import counted
 from mutirao.pages.html import soft
 from mutirao_studies.account import command_of
-from mutirao_studies.chart import Bar, Group, bar_chart, bar_of
-from mutirao_studies.document import Document, Section, Statements, beside_paper
+from mutirao_studies.document import Document, Drawn, Lines, Section, beside_paper
 from mutirao_studies.paper_002.interfaces_statements import verdicts
 from mutirao_studies.paper_002.paper_002 import (
     ACROSS_A_LAB,
@@ -36,8 +35,7 @@ def document(result: dict) -> Document:
         *([_figure_7(result)] if _FIGURE_7_WORKERS in plan["workers"] else []),
         Section("The paper’s statements", [
             "<p>Checked with medians of return times; MPI is LAM/MPI as in the paper, where it is there.</p>",
-            Statements(("statement", "holds here", "measured"),
-                       [(f"{each.source}: {each.statement}", each.holds, each.here) for each in verdicts(result)])]),
+            Lines([f"{each.source}: {each.statement} Holds here: {each.holds}. {each.here}" for each in verdicts(result)])]),
         Section("Beside the return time", _tables(result)),
         _image(result["image"], plan["points"]),
         beside_paper(CITATION, [ACROSS_A_LAB if result["network"] else ON_THIS_MACHINE, *DIFFERENCES])],
@@ -117,25 +115,23 @@ def _by_workers(result: dict, title: str, side: int, what: str) -> Table:
 # --- figures and tables ---------------------------------------------------------------------------------
 
 
-def _bars(result: dict, workers: int, side: int) -> list[Bar]:
-    cells = [(transport["title"], _cell(transport, workers, side)) for transport in result["transports"]]
-    return [bar_of(title, [("a5" if "mutirao" in title else "a0", statistics.median(cell["return_s"]), "")], "s", 3,
-                   cell["return_s"]) for title, cell in cells if cell]
+def _drawn(table: Table) -> Drawn:
+    return Drawn(table, range(1, len(table.columns)))
 
 
 def _figure(result: dict, number: int, side: int) -> Section:
     title = f"Figure {number}: messages of {_message_bytes(result, side)} bytes"
     return Section(title, [
         soft("Return time: from when all workers have asked until the last task is done."),
-        bar_chart([Group(counted(workers, "worker"), _bars(result, workers, side))
-                   for workers in result["plan"]["workers"]]),
-        _by_workers(result, f"{title}: return time in s", side, "return_s")])
+        _drawn(_by_workers(result, f"{title}: return time in s", side, "return_s"))])
 
 
 def _figure_7(result: dict) -> Section:
+    sides = result["plan"]["sides"]
     return Section(f"Figure 7: {_FIGURE_7_WORKERS} workers, by the length of messages", [
-        bar_chart([Group(f"{_message_bytes(result, side)} bytes", _bars(result, _FIGURE_7_WORKERS, side))
-                   for side in result["plan"]["sides"]])])
+        _drawn(Table("Return time in s", ["bytes", *(str(_message_bytes(result, side)) for side in sides)], [
+            [transport["title"], *(_seconds(_median(transport, _FIGURE_7_WORKERS, side)) for side in sides)]
+            for transport in result["transports"]]))])
 
 
 def _tables(result: dict) -> Sequence[Table]:

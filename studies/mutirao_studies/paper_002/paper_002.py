@@ -27,7 +27,7 @@ DIFFERENCES = (
     "Return time here is from when every worker has asked until the last task is done; launching is"
     " shown by itself. The paper does not say whether it is included.",
     "PVM 3.4 and LAM/MPI 7.1 are the last of their kind; the paper's were older. libVIP cannot be had:"
-    " its calls are rebuilt on libfabric, whose model is VIA's, over libfabric's tcp provider.",
+    " libfabric, whose model is VIA's, stands for it, over its tcp provider.",
     "LAM/MPI goes through TCP, as there; Open MPI and MPICH choose for themselves, which on one machine"
     " is shared memory.",
 )

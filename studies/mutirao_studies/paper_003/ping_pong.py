@@ -8,12 +8,9 @@ once more with one thing changed (ping_pong_causes), which says where the time g
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
-from functools import partial
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import note
 from mutirao.base.progress import Steps, steps
-from mutirao.base.units import size, spoken
 from mutirao.lab.lab import Lab, bring_up, verify_run
 from mutirao.lab.named_networks import load_preset
 from mutirao.measure.circumstances import Circumstances
@@ -24,12 +21,9 @@ from mutirao_studies.paper_003.java import find_java
 from mutirao_studies.paper_003.ping_pong_causes import (
     CABLE,
     CAUSES,
-    COUNTED,
-    COUNTED_BYTES,
     ONE_HOST,
     UNLIMITED,
     Cause,
-    count_of_trip,
     measure_cause,
     quick_causes,
 )
@@ -42,10 +36,7 @@ QUICK_TRIPS = 5
 ROUNDS = 4
 _LEAST_TRIPS_IN_ROUNDS = 100
 QUICK_SIZES_BYTES = paper_003.SIZES_BYTES[::2]
-# For the time that is said beforehand, as seen on two processors.
-_SECONDS_OF_A_JOB = 1.3
-_SECONDS_OF_A_TRIP = 0.0004
-_MBIT_OF_THIS_MACHINE = 8000.0
+_MOST_SECONDS_OF_A_JOB = 3600.0
 
 
 @dataclass(frozen=True)
@@ -54,12 +45,6 @@ class Situation:
     title: str
     preset: str | None = None  # None: both ranks on this host
     mbit: float = 0.0  # of the cable; 0: no limit
-
-    def seconds(self, work: Work) -> float:
-        """About as long as one job takes."""
-        wire_s = 2 * sum(work.sizes_bytes) * 8 / ((self.mbit or _MBIT_OF_THIS_MACHINE) * 1e6)
-        return _SECONDS_OF_A_JOB + (work.trips + 1) * (
-            wire_s + len(work.sizes_bytes) * _SECONDS_OF_A_TRIP)
 
     def bound_us(self, length_bytes: int) -> float:
         """These hosts lie side by side, so the cable alone bounds a message."""
@@ -83,15 +68,10 @@ class Plan:
     work: Work  # of a job
     rounds: int
     causes: Sequence[Cause]
-    counted: Sequence[tuple[str, int]]  # way and size, in the lab
 
     @property
-    def expected_s(self) -> list[float]:
-        """Of each job, in their order."""
-        return [*(each.seconds(self.work) for each in self.situations
-                  for _ in range(self.rounds * len(self.ways))),
-                *(2 * _situation(cause.situation).seconds(cause.work) for cause in self.causes),
-                *[2 * _SECONDS_OF_A_JOB] * len(self.counted)]
+    def jobs(self) -> int:
+        return len(self.situations) * self.rounds * len(self.ways) + len(self.causes)
 
 
 def _situation(key: str) -> Situation:
@@ -109,37 +89,30 @@ def plan_for(quick: bool, trips: int | None, mpi_names: Sequence[str] | None,
     situations = [_situation(key) for key in only or (_QUICK_SITUATIONS if quick else SITUATION_KEYS)]
     asked = only or SITUATION_KEYS
     causes = [cause for cause in CAUSES if cause.way in keys and cause.situation in asked]
-    counted = [(way, length) for way in COUNTED if way in keys and UNLIMITED in asked
-               for length in COUNTED_BYTES]
     trips = trips or (QUICK_TRIPS if quick else paper_003.TRIPS)
     rounds = ROUNDS if trips >= _LEAST_TRIPS_IN_ROUNDS else 1
     if quick:
-        return Plan(ways, situations, Work(QUICK_SIZES_BYTES, trips // rounds), rounds,
-                    quick_causes(causes), [])
-    return Plan(ways, situations, Work(paper_003.SIZES_BYTES, trips // rounds), rounds, causes,
-                counted)
+        return Plan(ways, situations, Work(QUICK_SIZES_BYTES, trips // rounds), rounds, quick_causes(causes))
+    return Plan(ways, situations, Work(paper_003.SIZES_BYTES, trips // rounds), rounds, causes)
 
 
 def run_study(mpi_names: Sequence[str] | None = None, quick: bool = False,
               trips: int | None = None, only: Sequence[str] = ()) -> dict:
     plan = plan_for(quick, trips, mpi_names, only)
     circumstances = Circumstances(STUDY, quick, list(mpi_names or ()))
-    expected_s = plan.expected_s
-    note(f"{len(expected_s)} jobs, {plan.work.trips} round trips of each size in each: about"
-         f" {spoken(sum(expected_s))}")
     left_out = LeftOut()
-    with steps(len(expected_s), expected_s) as progress:
+    with steps(plan.jobs) as progress:
         measured = []
         for situation in plan.situations:
-            with left_out.tried(situation.title, progress):
+            with left_out.tried(situation.title):
                 measured.append(_measure(situation, plan, progress, left_out))
         left_out.check([way for each in measured for way in each["ways"]])
         running = {way["key"] for each in measured for way in each["ways"]}
-        causes, counts = _explain(plan, running, progress, left_out)
+        causes = _explain(plan, running, progress, left_out)
     return {**circumstances.to_dict(), "only": list(only), "versions": versions(plan.ways),
             "trips": plan.work.trips, "rounds": plan.rounds,
             "sizes_bytes": list(plan.work.sizes_bytes), "situations": measured,
-            "causes": causes, "counts": counts, "left_out": left_out.rows}
+            "causes": causes, "left_out": left_out.rows}
 
 
 def _place(situation: Situation) -> AbstractContextManager[Lab | None]:
@@ -152,7 +125,7 @@ def _measure(situation: Situation, plan: Plan, progress: Steps, left_out: LeftOu
         for number in range(plan.rounds):
             for way in list(jobs):
                 progress.begin(f"{situation.title}, round {number + 1}: {way.title}")
-                with left_out.tried(way.title, progress):
+                with left_out.tried(way.title):
                     jobs[way].append(_measure_way(way, situation, lab, plan.work))
                 if len(jobs[way]) <= number:
                     progress.advance(plan.rounds - number - 1)
@@ -171,7 +144,7 @@ def _described(way: Way, jobs: Sequence[dict]) -> dict:
 
 def _measure_way(way: Way, situation: Situation, lab: Lab | None, work: Work) -> dict:
     before = lab.counters() if lab else None
-    times = way.run(work, lab, Change(), timeout_s=120 + 5 * situation.seconds(work))
+    times = way.run(work, lab, Change(), timeout_s=_MOST_SECONDS_OF_A_JOB)
     overruns = 0
     if lab:
         after = lab.counters()
@@ -182,25 +155,21 @@ def _measure_way(way: Way, situation: Situation, lab: Lab | None, work: Work) ->
     return {"overruns": overruns, "times": [each.to_dict() for each in times]}
 
 
-def _explain(plan: Plan, running: set[str], progress: Steps, left_out: LeftOut) -> tuple[list[dict], list[dict]]:
+def _explain(plan: Plan, running: set[str], progress: Steps, left_out: LeftOut) -> list[dict]:
     """Nothing of a way that did not run before: its reason is told already."""
-    causes: list[dict] = []
-    counts: list[dict] = []
+    measured: list[dict] = []
     for situation in SITUATIONS:
-        jobs = [(f"{cause.question}: {BY_KEY[cause.way].title}", causes, partial(measure_cause, cause))
-                for cause in plan.causes if cause.situation == situation.key and cause.way in running]
-        if situation.key == UNLIMITED:
-            jobs += [(f"system calls: {BY_KEY[way].title}, {size(length)}", counts, partial(count_of_trip, way, length))
-                     for way, length in plan.counted if way in running]
-        if not jobs:
+        causes = [cause for cause in plan.causes if cause.situation == situation.key and cause.way in running]
+        if not causes:
             continue
-        with left_out.tried(situation.title, progress), _place(situation) as lab:
-            for title, results, measure in jobs:
+        with left_out.tried(situation.title), _place(situation) as lab:
+            for cause in causes:
+                title = f"{cause.question}: {BY_KEY[cause.way].title}"
                 progress.begin(title)
-                with left_out.tried(title, progress):
-                    results.append(measure(lab))
+                with left_out.tried(title):
+                    measured.append(measure_cause(cause, lab))
                 progress.advance()
-    return causes, counts
+    return measured
 
 
 def versions(ways: Sequence[Way]) -> list[str]:

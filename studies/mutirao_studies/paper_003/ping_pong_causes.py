@@ -1,12 +1,8 @@
-"""Why some ways of `study ping-pong` take longer: the same job once more with one thing changed, and
-what it asks of the system and of the network in each round trip."""
+"""Why some ways of `study ping-pong` take longer: the same job once more with one thing changed."""
 
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from mutirao.base.errors import Failure
 from mutirao.lab.lab import Lab
@@ -71,19 +67,6 @@ CAUSES = (
             ("arrays-express", _INTERPRETED)], _TRIPS_UNTIL_HOT),
 )
 
-COUNTED = ("c-mpich-5", "c-openmpi-5", "c-intel", "direct-intel", "pickled-mpich-5",
-           "arrays-express")
-COUNTED_BYTES = (1, 1024, 65536)
-_CALLS = {
-    "send": ("write", "writev", "sendto", "sendmsg"),
-    "receive": ("read", "readv", "recvfrom", "recvmsg"),
-    "wait": ("poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait"),
-    "futex": ("futex",),
-}
-# Two jobs, one so much longer than the other that what happens once is the difference of none.
-_FEW_TRIPS, _MANY_TRIPS = 20, 120
-
-
 def quick_causes(causes: Sequence[Cause]) -> list[Cause]:
     """One way for each question, and fewer round trips."""
     first = {cause.question: cause for cause in reversed(causes)}
@@ -114,41 +97,3 @@ def _set_acknowledging(lab: Lab, at_once: bool) -> None:
         said = answer.communicate()[0].strip()
         if answer.returncode:
             raise Failure(f"cannot set how {host.name} acknowledges: {said}")
-
-
-def count_of_trip(way: str, length_bytes: int, lab: Lab) -> dict:
-    """System calls of both ranks and packets both ways in one round trip."""
-    if shutil.which("strace") is None:
-        raise Failure("no strace (run scripts/setup.sh --studies)")
-    few, many = (_counted_job(way, Work((length_bytes,), trips), lab)
-                 for trips in (_FEW_TRIPS, _MANY_TRIPS))
-    return {"way": way, "length_bytes": length_bytes,
-            **{name: round((many[name] - few[name]) / (_MANY_TRIPS - _FEW_TRIPS), 2)
-               for name in many}}
-
-
-def _counted_job(way: str, work: Work, lab: Lab) -> dict[str, int]:
-    with tempfile.TemporaryDirectory(prefix="mutirao-") as folder:
-        watch = ("sh", "-c", f'exec strace -f -c -o "{folder}/$$" "$@"', "sh")
-        before = _packets(lab)
-        BY_KEY[way].run(work, lab, Change(watch=watch), _TIMEOUT_S)
-        packets = _packets(lab) - before
-        calls = calls_in(path.read_text() for path in Path(folder).iterdir())
-    return {**{name: sum(calls.get(call, 0) for call in group) for name, group in _CALLS.items()},
-            "packets": packets}
-
-
-def _packets(lab: Lab) -> int:
-    """Between the two hosts, not those of the launcher."""
-    packets = lab.counters().packets
-    return packets[0][1] + packets[1][0]
-
-
-def calls_in(summaries: Iterable[str]) -> dict[str, int]:
-    """Of strace's tables: share, seconds, usecs/call, calls, errors if any, name."""
-    calls: dict[str, int] = {}
-    for summary in summaries:
-        for words in map(str.split, summary.splitlines()):
-            if len(words) >= 5 and words[3].isdigit() and words[-1] != "total":
-                calls[words[-1]] = calls.get(words[-1], 0) + int(words[3])
-    return calls

@@ -12,7 +12,7 @@ from mutirao_studies.account import command_of
 from mutirao_studies.document import Document, Lines, Section, beside_paper
 from mutirao_studies.line_chart import Line, Point, line_chart
 from mutirao_studies.paper_003.paper_003 import CITATION, CLAIMS, DIFFERENCES, FIRST, SET_UP, Claim
-from mutirao_studies.paper_003.ping_pong_causes import CABLE, ONE_HOST
+from mutirao_studies.paper_003.ping_pong_causes import CABLE
 from mutirao_studies.paper_003.ping_pong_times import ratios
 from mutirao_studies.paper_003.ping_pong_ways import BY_KEY, JAVA, MANNERS, C
 
@@ -25,10 +25,6 @@ _CHARTS = {"MPICH 5": "mpich-5", "Open MPI 5": "openmpi-5", "Intel MPI": "intel"
            "MPJ Express, beside C on MPICH 5": ""}
 _SHOWN_BYTES = (1, 1 << 10, 1 << 14, 1 << 16, 1 << 20)
 _SMALL_BYTES = 1 << 13  # below the 16 KiB from which on the paper sees both converge
-# The same message as arrays (or pickled) and as memory that the library reads itself.
-_COPYING = (("arrays-intel", "direct-intel"), ("arrays-openmpi-4", "direct-openmpi-4"),
-            ("pickled-mpich-5", "buffers-mpich-5"))
-_COUNTED = ("send", "receive", "wait", "futex", "packets")
 
 
 def document(result: dict) -> Document:
@@ -41,7 +37,7 @@ def document(result: dict) -> Document:
         Section("The first round trip", [Lines([f"The paper: {FIRST}. Here, on {first['title']}:"]), _first(first)]),
         Section("Where the time goes", [
             "<p>The same job by itself and with one thing changed, one right after the other; medians of half the"
-            " round trip.</p>", *_cause_tables(result), *_counts(result), Lines(_copy_lines(result))]),
+            " round trip.</p>", *_cause_tables(result)]),
         beside_paper(CITATION, DIFFERENCES, soft(f"Measured there on {SET_UP}."))],
         _tiles(result), [", ".join(result["versions"])],
         "\n".join(["scripts/setup.sh --studies", "make build",
@@ -146,7 +142,7 @@ def _judged(claim: Claim, situation: dict) -> str:
             f" within {claim.within - 1:.0%} of the paper's: {len(hold)}")
 
 
-# --- the first round trip, causes, system calls -----------------------------------------------------------
+# --- the first round trip, causes -------------------------------------------------------------------------
 
 
 def _first(situation: dict) -> Table:
@@ -173,32 +169,3 @@ def _cause_tables(result: dict) -> Sequence[Table]:
             f"{_microseconds(row['base']['median_us'])} -> {_microseconds(row['changed']['median_us'])}"
             for row in cause["rows"])])
     return list(tables.values())
-
-
-def _counts(result: dict) -> list[Table]:
-    rows = [[BY_KEY[row["way"]].title, size(row["length_bytes"]), *(f"{row[name]:.1f}" for name in _COUNTED)]
-            for row in result["counts"]]
-    return [Table("System calls of both ranks and packets, two hosts, no limit",
-                  ("in one round trip", "size", *_COUNTED), rows)] if rows else []
-
-
-def rate(bytes_per_us: float) -> str:
-    """As networks and memories are rated: 1.25 MB/s, 9.1 GB/s."""
-    return (f"{bytes_per_us / 1000:.3g} GB/s" if bytes_per_us >= 1000
-            else f"{bytes_per_us:.3g} MB/s")
-
-
-def _copy_lines(result: dict) -> list[str]:
-    """What handing over by copies costs beside handing over memory, on one host."""
-    lines = []
-    for situation in result["situations"]:
-        times = {way["key"]: way["times"][-1] for way in situation["ways"]}
-        for copying, direct in _COPYING if situation["key"] == ONE_HOST else ():
-            if copying in times and direct in times:
-                length = times[copying]["length_bytes"]
-                more_us = times[copying]["median_us"] - times[direct]["median_us"]
-                by = f"than by {BY_KEY[direct].title.split(', ')[-1]}"
-                lines.append(f"{BY_KEY[copying].title}: {size(length)} takes " + (
-                    f"{_microseconds(more_us)} us longer {by}, as copying it once at"
-                    f" {rate(length / more_us)}" if more_us > 0 else f"no longer {by}"))
-    return lines

@@ -23,8 +23,6 @@ class Times:
     median_us: float
     low_us: float  # of the interval in which the median lies with 95%
     high_us: float
-    fast_us: float  # of all: the 5th and 95th of a hundred
-    slow_us: float
 
     def to_dict(self) -> dict:
         return {name: round(value, 4) for name, value in asdict(self).items()}
@@ -34,8 +32,7 @@ class Times:
         first, *others = (nanoseconds / 2000 for nanoseconds in round_trips_ns)
         others.sort()
         low, high = median_ranks(len(others))
-        return cls(length_bytes, len(others), first, median(others), others[low], others[high],
-                   others[round(0.05 * (len(others) - 1))], others[round(0.95 * (len(others) - 1))])
+        return cls(length_bytes, len(others), first, median(others), others[low], others[high])
 
 
 def median_ranks(count: int) -> tuple[int, int]:

@@ -38,13 +38,12 @@ class Change:
     java: Sequence[str] = ()  # options of the run time
     program: Sequence[str] = ()
     spins: bool = False  # in the lab waiting ranks otherwise sleep, as ranks and router share processors
-    watch: Sequence[str] = ()  # a command that runs each rank
     acknowledges_at_once: bool = False  # the lab's hosts, or they wait for data to send along
 
     @property
     def prefix(self) -> list[str]:
         words = [f"{name}={value}" for name, value in self.environment.items()]
-        return [*self.watch, *(["env", *words] if words else [])]
+        return ["env", *words] if words else []
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """What `mutirao replay` found: every slice of one rule, or several rules beside each other."""
 
+import math
 from collections.abc import Iterator, Sequence
 from html import escape
 
@@ -11,6 +12,7 @@ from mutirao_studies.line_chart import NUMBERS, Line, Point, line_chart
 
 FAMILIES = {"fastest": "best tree", "mst": "spanning tree"}
 USES = ("first", "adapting", "always")
+_NEAR_PERCENT = 10  # a time is near the bound that is at most so much longer
 _STYLES = {"first": "l0", "adapting": "l3", "always": "l2"}
 
 
@@ -28,10 +30,9 @@ def document(result: dict, command: str) -> Document:
 
 
 def _tile(run: dict) -> tuple[str, str, str]:
-    totals, counts = run["totals"], run["totals"]["fastest"]["adapting"]
-    return ("tile", _share(counts["near_bound"], totals["reachable_slices"]),
-            f"of the slices within {totals['near_percent']:g}% of the bound, with"
-            f" {counted(counts['switches'], 'exchanged tree')}: {_rule(run)}")
+    near, switches, _ = _counts(run, "fastest", "adapting")
+    return ("tile", near, f"of the slices within {_NEAR_PERCENT}% of the bound, with"
+            f" {counted(switches, 'exchanged tree')}: {_rule(run)}")
 
 
 def _of_rule(run: dict, alone: bool) -> Section:
@@ -69,29 +70,37 @@ def slices_table(trace: str, run: dict) -> Table:
 
 
 def _comparison(trace: str, runs: Sequence[dict]) -> Table:
-    totals = runs[0]["totals"]
     def adapting(run: dict, use: str = "adapting") -> list:
         return [each for family in FAMILIES for each in _counts(run, family, use)]
 
-    rows = [[_threshold(run), f"{run['tolerance_percent']:g}%", run["totals"]["announcements"],
-             run["totals"]["messages"], *adapting(run)] for run in runs]
+    rows = [[_threshold(run), f"{run['tolerance_percent']:g}%", _sum(run, "announcements"), _sum(run, "messages"),
+             *adapting(run)] for run in runs]
     rows.append(["always", None, None, None, *adapting(runs[0], "always")])
-    return Table(f"{trace}: {counted(totals['slices'], 'slice')} of {runs[0]['hosts']} hosts, broadcasts of"
+    return Table(f"{trace}: {counted(len(runs[0]['slices']), 'slice')} of {runs[0]['hosts']} hosts, broadcasts of"
                  f" {size(runs[0]['length_bytes'])} from host {runs[0]['root']}; near: slices within"
-                 f" {totals['near_percent']:g}% of the bound; trees, links: exchanged",
+                 f" {_NEAR_PERCENT}% of the bound; trees, links: exchanged",
                  ["threshold", "keep", "news", "msgs", "near", "trees", "links", "mst near", "trees", "links"], rows)
 
 
 def _summary(run: dict) -> Table:
-    return Table("", ["", f"within {run['totals']['near_percent']:g}% of the bound", "switches", "exchanged links"],
+    return Table("", ["", f"within {_NEAR_PERCENT}% of the bound", "switches", "exchanged links"],
                  [[f"{title}, {use}", *_counts(run, family, use)]
                   for family, title in FAMILIES.items() for use in USES])
 
 
-def _counts(run: dict, family: str, use: str) -> list:
-    counts = run["totals"][family][use]
-    return [_share(counts["near_bound"], run["totals"]["reachable_slices"]), counts["switches"],
-            counts["exchanged_links"]]
+def _counts(run: dict, family: str, use: str) -> tuple[str, int, int]:
+    """Slices near the bound, of those in which all hosts could be reached; slices in which the tree became another
+    one; and links that were exchanged for that."""
+    reachable = [row for row in run["slices"] if row["bound_us"]]
+    near = sum((row[family][f"{use}_us"] or math.inf) <= (1 + _NEAR_PERCENT / 100) * row["bound_us"]
+               for row in reachable)
+    exchanged = [row[family][f"{use}_exchanged"] for row in run["slices"]]
+    return (f"{100 * near / len(reachable):.1f}%" if reachable else "-", sum(each > 0 for each in exchanged),
+            sum(exchanged))
+
+
+def _sum(run: dict, name: str) -> int:
+    return sum(row[name] for row in run["slices"])
 
 
 def _threshold(run: dict) -> str:
@@ -104,16 +113,10 @@ def _rule(run: dict) -> str:
     return f"changes {change}, trees kept within {run['tolerance_percent']:g}%"
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f}%" if whole else "-"
-
-
 def _lines(run: dict) -> Iterator[str]:
-    totals = run["totals"]
-    yield (f"{counted(totals['announcements'], 'announcement')}, {counted(totals['rounds'], 'round')} of maintenance"
-           f" with {counted(totals['messages'], 'message')}")
-    yield (f"with foresight, {counted(totals['trees_with_foresight'], 'tree')} would have been"
-           f" within {totals['near_percent']:g}% of the bound all the time")
-    wrong = totals["trees_unlike_kruskal"]
+    rounds = sum(row["messages"] > 0 for row in run["slices"])
+    yield (f"{counted(_sum(run, 'announcements'), 'announcement')}, {counted(rounds, 'round')} of maintenance"
+           f" with {counted(_sum(run, 'messages'), 'message')}")
+    wrong = sum(not row["tree_is_kruskals"] for row in run["slices"])
     yield ("the maintained tree equalled Kruskal's in every slice" if wrong == 0 else
            f"the maintained tree differed from Kruskal's in {counted(wrong, 'slice')}")
