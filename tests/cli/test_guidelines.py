@@ -49,15 +49,15 @@ def test_each_guideline_is_checked(row):
     assert tuple(others) in [each.others for each in violated]
 
 
-PARTS = {"nothing": lambda length: 0, "message": lambda length: length,
+PARTS = {"nothing": lambda length: 0, "one_block": lambda length: length,
          "block_per_rank": lambda length: RANKS * length}
 
 
 def test_what_takes_its_place_gives_as_much():
     """By what the measuring program says that each collective gives and gets. Catches a length taken
     for that of all blocks together, or the other way round."""
-    text = (ROOT / "bench" / "collectives.h").read_text()
-    rows = re.findall(r'\{"(\w+)", (\w+), (\w+), [01], [01], \w+, run_', text)
+    text = (ROOT / "bench" / "calls.h").read_text()
+    rows = re.findall(r'\{"(\w+)", \w+, (\w+), (\w+), \w+, [01], [01]\}', text)
     gets = {name: PARTS[got] for name, _given, got in rows}
     gives = {name: PARTS[given] for name, given, _got in rows}
     for row in GUIDELINES:

@@ -62,14 +62,14 @@ Schedule in_rounds(const Request& request, Partners partners, int window) {
     const int size = request.size;
     const std::size_t segment_bytes = request.parameters.segment_bytes;
     Schedule schedule;
-    // Of the rounds that have any, since those without hold nobody back.
+    // Of the rounds that have any, since those without hold nobody back, and as far as another waits for them.
     std::vector<std::vector<StepId>> messages;
+    const auto under_way = static_cast<std::size_t>(window);
     for (int round = 1; round < size; ++round) {
         const bool paired = partners == Partners::paired;
         const int to = paired ? rank ^ round : (rank + round) % size;
         const int from = paired ? to : (rank + size - round) % size;
         Schedule::After after;
-        const auto under_way = static_cast<std::size_t>(window);
         if (messages.size() >= under_way) after = messages[messages.size() - under_way];
         std::vector<StepId> of_round;
         for (const Region& message : messages_of(sent.block(to, Buffer::input), segment_bytes)) {
@@ -78,7 +78,7 @@ Schedule in_rounds(const Request& request, Partners partners, int window) {
         for (const Region& message : messages_of(received.block(from), segment_bytes)) {
             of_round.push_back(schedule.receive(from, message, after));
         }
-        if (!of_round.empty()) messages.push_back(std::move(of_round));
+        if (!of_round.empty() && window < size - 1) messages.push_back(std::move(of_round));
     }
     copy_messages(schedule, sent.block(rank, Buffer::input), received.block(rank));
     return schedule;

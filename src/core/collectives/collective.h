@@ -78,7 +78,7 @@ inline constexpr std::array<CollectiveRow, 17> collectives{{
     {Collective::allgather, "allgather", false, false, InBlocks::equal, promises::allgather,
      {"bruck", "ring"}},
     {Collective::alltoall, "alltoall", false, false, InBlocks::equal, promises::alltoall,
-     {"bruck", "linear"}, Collective::alltoall, "pairwise"},  // MPICH and Intel MPI above 32 KiB
+     {"linear", "bruck"}, Collective::alltoall, "pairwise"},  // MPICH and Intel MPI above 32 KiB
     {Collective::reduce, "reduce", true, true, InBlocks::none, promises::reduce,
      {"k_nomial", "rabenseifner"}, Collective::reduce, "in_order_binary"},  // Open MPI 5 up to 31 ranks: a binary tree
     {Collective::allreduce, "allreduce", false, true, InBlocks::none, promises::allreduce,

@@ -160,11 +160,13 @@ Estimate of_native(const CallShape& shape, const RankNetwork& network, const Lim
     const RankNetwork natives{std::move(topology), network.placement(), network.memory()};
     Estimate best;
     for (const Candidate& candidate : like_native(shape.collective)) {
-        const Estimate each =
-            as_it_is(ruled(candidate, shape, natives), shape, natives, {.messages = limits.messages});
+        const Limits its_limits{.messages = limits.messages, .us = best.time_us.value_or(Limits{}.us)};
+        const Estimate each = as_it_is(ruled(candidate, shape, natives), shape, natives, its_limits);
         best.messages += each.messages;
-        if (!each.time_us) continue;
-        best.time_us = std::min(best.time_us.value_or(*each.time_us), *each.time_us);
+        if (!each.time_us || (best.time_us && *best.time_us <= *each.time_us)) continue;
+        best.time_us = each.time_us;
+        best.longest_bytes = each.longest_bytes;
+        best.like = candidate;
     }
     return best;
 }

@@ -26,6 +26,8 @@ struct Estimate {
     std::optional<double> time_us;  ///< nothing: no tree, without end, or beyond the limits
     std::size_t messages = 0;       ///< that were walked through
     std::size_t longest_bytes = 0;  ///< of these: segments of as much are the same as no segments
+    /// Of native: whose time that is. The row itself takes as long, unless it leaves sends behind.
+    std::optional<Candidate> like{};
 };
 
 /// As predict_candidate, but of a long pipeline only the beginning is walked. From then on every

@@ -252,6 +252,7 @@ class Deciding {
     const std::shared_ptr<const RankNetwork> network_;
     const std::optional<Decision> present_;
     CallShape host_shape_;    ///< the call among one participant per host
+    Estimate native_;
     TreesOfCall trees_;       ///< over the hosts, so for both calls
     const RankNetwork hosts_;
     const bool composed_;     ///< candidates run between the hosts, and others inside
@@ -280,7 +281,10 @@ Deciding::Deciding(const CallShape& shape, std::shared_ptr<const RankNetwork> ne
 
 Decision Deciding::decide() {
     const bool in_two_steps = composed_ && has_several_ranks_on_a_host();
-    if (in_two_steps) predict_ranks();
+    if (in_two_steps) {
+        predict_in_full(native_candidate(shape_.collective));
+        predict_ranks();
+    }
     predict_shapes();
     predict_refinements();
     if (in_two_steps) predict_best_in_full();
@@ -431,10 +435,10 @@ void Deciding::predict_ranks() {
 
 /// Of those that were predicted between hosts.
 void Deciding::predict_best_in_full() {
-    std::vector<Candidate> best{native_candidate(shape_.collective)};
+    std::vector<Candidate> best;
     for (const Evaluated& each : fastest_first()) {
-        if (best.size() > most_in_full) break;
-        if (!each.in_full && !each.candidate.native()) best.push_back(each.candidate);
+        if (best.size() == most_in_full) break;
+        if (!each.in_full) best.push_back(each.candidate);
     }
     for (const Candidate& each : best) predict_in_full(each);
 }
@@ -499,7 +503,11 @@ void Deciding::predict_between_hosts(const Candidate& candidate) {
 
 void Deciding::predict_in_full(const Candidate& candidate) {
     ++predictions_;
-    const Estimate full = counted(estimate(candidate, shape_, *network_, trees_, limits_now()));
+    const bool is_known_as_native = native_.like == candidate && network_->between_hosts().transport.detached_bytes == 0;
+    const Estimate full = is_known_as_native
+                              ? native_
+                              : counted(estimate(candidate, shape_, *network_, trees_, limits_now()));
+    if (candidate.native()) native_ = full;
     std::erase_if(evaluated_, [&](const Evaluated& each) { return each.candidate == candidate; });
     if (full.time_us) evaluated_.push_back({candidate, *full.time_us, true, full.longest_bytes});
 }
