@@ -436,6 +436,7 @@ void Job::stop_measuring() {
         peers->stop_measuring();
     }
     const std::lock_guard lock(retired_->whole_mutex_);
+    retired_->is_over_ = true;
     if (retired_->whole_) {
         retired_->whole_->stop_measuring();
     }
@@ -466,7 +467,7 @@ const Introduction& Job::introduction() {
 
 std::shared_ptr<Peers> Job::whole(const std::vector<Introduction>& all, bool by_launcher) {
     const std::lock_guard lock(whole_mutex_);
-    if (!whole_) {
+    if (!whole_ && !is_over_) {
         whole_ = std::make_shared<Peers>(all_, all, my_rank_, std::move(introduced_->endpoint));
         told_by_launcher_ = by_launcher;
     }

@@ -247,7 +247,7 @@ class Job {
     bool has_room_for_peers();
     /// What this rank says of itself to those of MPI_COMM_WORLD, the same however they come to hear of it.
     const Introduction& introduction();
-    /// Those ranks, by what all have said; made once, by the first thread that has heard of it. Calls no MPI.
+    /// Those ranks, by what all have said; made once, by the first thread that has heard of it; null after the job. Calls no MPI.
     std::shared_ptr<Peers> whole(const std::vector<Introduction>& all, bool by_launcher);
     /// The launcher is asked for all ranks of MPI_COMM_WORLD, once.
     void ask_launcher();
@@ -299,6 +299,7 @@ class Job {
     std::mutex whole_mutex_;
     std::optional<Introduced> introduced_;
     std::shared_ptr<Peers> whole_;
+    bool is_over_ = false;  ///< what is heard from now on comes too late
     std::atomic<bool> told_by_launcher_{false};  ///< whole_ is there, and was heard of so
 
     struct Adopted {
