@@ -48,7 +48,7 @@ def report(hosts, classes=(), sites=None):
 def said_of_adapting(mode, **more):
     return {"mode": mode, "epochs": 9, "horizon_calls": 4, "waits": 0, "waited_ms": 0.0,
             "early_waits": 0, "early_waited_ms": 0.0, "checks": 0, "adapting_ms": 0.0,
-            "ghs_messages": 0, "check_ms": [], "taken_up": [], **more}
+            "check_ms": [], "taken_up": [], **more}
 
 
 def calls_of(root, length_bytes, *rulings, native_calls=0, first_call=0):

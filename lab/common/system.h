@@ -39,13 +39,9 @@ class SetupError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// The step that failed, and why according to errno.
-[[noreturn]] inline void fail_with_errno(const std::string& step) {
-    throw SetupError(step + ": " + std::generic_category().message(errno));
-}
-
+/// Says which step failed, and why according to errno.
 inline void require(bool worked, const std::string& step) {
-    if (!worked) fail_with_errno(step);
+    if (!worked) throw SetupError(step + ": " + std::generic_category().message(errno));
 }
 
 }  // namespace mutirao::lab

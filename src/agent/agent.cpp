@@ -129,7 +129,6 @@ class AgentLoop final : private MeshListener {
     Mesh mesh_;
     Links links_;
     ProcessorTimes processor_times_;
-    std::vector<HostReading> host_readings_;  ///< the newest
     BandwidthSensor bandwidth_;
     BandwidthPlan bandwidth_plan_;
     Facts facts_;
@@ -243,8 +242,7 @@ void AgentLoop::tick() {
     measure_bandwidth(now);
     publish();
     if (sensor_timer_.take(now)) {
-        host_readings_ = read_host_sensors(processor_times_);
-        for (const HostReading& each : host_readings_) journal_.measured(each.sensor, -1, each.value);
+        for (const HostReading& each : read_host_sensors(processor_times_)) journal_.measured(each.sensor, -1, each.value);
     }
     if (status_timer_.take(now)) {
         links_.look_for_theft(now);
@@ -473,9 +471,6 @@ void AgentLoop::publish_status() {
     json.end_array().list("events", journal_.events(), [&](const Event& event) {
         json.begin_object().member("time_s", event.time_s).member("text", event.text).end_object();
     });
-    json.list("sensors", host_readings_, [&](const HostReading& each) {
-        json.begin_object().member("name", each.sensor).member("value", each.value).end_object();
-    });
     json.key("counters").begin_object();
     for (std::size_t i = 0; i < count_names.size(); ++i) json.member(count_names[i], counters_.all()[i]);
     json.end_object().end_object();
@@ -504,16 +499,9 @@ void AgentLoop::put_link(JsonWriter& json, int peer) const {
     json.member("recent_us", journal_.recent_us(peer)).end_object();
 }
 
-namespace {
-
-constexpr const char* another_runs = "another agent of this name is running on this host";
-
-}  // namespace
-
 struct Thread::Inside {
     std::string name;
     std::unique_ptr<Segment> segment;
-    std::optional<ViewReader> view;
     std::unique_ptr<AgentLoop> loop;
     File stop;
     std::thread thread;
@@ -532,7 +520,6 @@ struct Thread::Inside {
     void refuse(std::string why) {
         fail(std::move(why));
         loop.reset();
-        view.reset();
         segment.reset();
     }
     void start(Endpoint endpoint, Job job);
@@ -541,13 +528,9 @@ struct Thread::Inside {
 
 void Thread::Inside::start(Endpoint endpoint, Job job) {
     const SegmentIdentity identity{name, job.self, static_cast<int>(job.contacts.size()), job.id};
-    const Segment::Outcome made = Segment::make(identity, segment);
-    if (made == Segment::Outcome::held_by_another) {
-        view = ViewReader::attach(name);
-        return fail(another_runs);
-    }
-    if (made == Segment::Outcome::refused) return fail("no memory for the view");
-    view.emplace(segment->reader());
+    std::string why_not;
+    segment = Segment::make(identity, why_not);
+    if (!segment) return fail(std::move(why_not));
     const auto incarnation = random_number();
     stop = File(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!incarnation || !stop) return refuse("the system gives no random numbers or events");
@@ -597,10 +580,6 @@ void Thread::say_farewell() { inside_->says_farewell = true; }
 
 bool Thread::running() const { return inside_->running && inside_->process == getpid(); }
 
-std::string Thread::why_unnamed() const {
-    return running() ? inside_->segment->why_unnamed() : std::string();
-}
-
 std::string Thread::why_not() const {
     // The lock may have been taken when the child was forked.
     if (inside_->process != getpid()) return "the agent is in the process that forked this one";
@@ -609,6 +588,5 @@ std::string Thread::why_not() const {
 }
 
 const std::string& Thread::segment() const { return inside_->name; }
-const ViewReader* Thread::view() const { return inside_->view ? &*inside_->view : nullptr; }
 
 }  // namespace mutirao::agent

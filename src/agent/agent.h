@@ -60,14 +60,8 @@ class Thread {
     bool running() const;
     /// Why it is not; empty while it runs.
     std::string why_not() const;
-    /// Why other processes cannot find its segment: what is wrong, where, and what to do. Empty: they
-    /// can, or it does not run.
-    std::string why_unnamed() const;
-    /// For ViewReader::attach in other processes of this host.
+    /// For ViewReader::attach on this host.
     const std::string& segment() const;
-    /// For this process, what the segment holds. If another agent
-    /// of that name runs here, its view. None if the agent could not start: see why_not().
-    const ViewReader* view() const;
 
   private:
     struct Inside;

@@ -4,7 +4,6 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -14,6 +13,15 @@
 #include <vector>
 
 namespace mutirao::agent {
+
+sockaddr_in socket_address(std::uint32_t address, std::uint16_t port) {
+    sockaddr_in made{};
+    made.sin_family = AF_INET;
+    made.sin_addr.s_addr = htonl(address);
+    made.sin_port = htons(port);
+    return made;
+}
+
 namespace {
 
 Contact contact_with(const std::vector<std::uint32_t>& addresses, std::uint16_t port) {
@@ -51,10 +59,7 @@ constexpr int waiting_connections = 1024;
 constexpr int most_ports_tried = 32;
 
 std::optional<std::uint16_t> bind_to(int socket, std::uint16_t port) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_ANY);
+    sockaddr_in address = socket_address(INADDR_ANY, port);
     socklen_t length = sizeof address;
     auto* generic = reinterpret_cast<sockaddr*>(&address);
     if (bind(socket, generic, length) != 0 || getsockname(socket, generic, &length) != 0)

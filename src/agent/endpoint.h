@@ -2,6 +2,8 @@
 // bound before the other agents are known, so that their ports can be told to them.
 #pragma once
 
+#include <netinet/in.h>
+
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -26,6 +28,8 @@ struct Contact {
     bool operator==(const Contact&) const = default;
 };
 static_assert(sizeof(Contact) <= 64 && std::is_trivially_copyable_v<Contact>);
+
+sockaddr_in socket_address(std::uint32_t address, std::uint16_t port);
 
 /// A host by name or number, both ports the same. Nothing if the name cannot be resolved.
 std::optional<Contact> contact_of(const std::string& host, std::uint16_t port);

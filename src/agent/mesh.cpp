@@ -113,14 +113,6 @@ void set_up_channel(int socket, const Options& options) {
     setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms, sizeof limit_ms);
 }
 
-sockaddr_in socket_address(std::uint32_t address, std::uint16_t port) {
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_addr.s_addr = htonl(address);
-    to.sin_port = htons(port);
-    return to;
-}
-
 /// The least of what connecting took, what the greeting took and what the kernel measured on both: a
 /// busy host makes each of them longer, and none shorter.
 double greeting_round_trip_us(const Connection& connection) {

@@ -1,6 +1,5 @@
 #include "agent/rendezvous.h"
 
-#include <netinet/in.h>
 #include <poll.h>
 #include <sodium.h>
 #include <sys/socket.h>
@@ -136,11 +135,8 @@ File connect_to(const Contact& place, std::int64_t until_ns) {
     std::vector<pollfd> polled;
     for (int each = 0; each < std::min<int>(place.address_count, Contact::most_addresses); ++each) {
         File socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_port = htons(place.tcp_port);
-        address.sin_addr.s_addr = htonl(place.addresses[static_cast<std::size_t>(each)]);
-        if (socket && (connect(socket.number(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 ||
+        const sockaddr_in address = socket_address(place.addresses[static_cast<std::size_t>(each)], place.tcp_port);
+        if (socket && (connect(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
                        errno == EINPROGRESS)) {
             polled.push_back({socket.number(), POLLOUT, 0});
             sockets.push_back(std::move(socket));

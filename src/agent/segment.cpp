@@ -116,7 +116,7 @@ struct Layout {
 
 /// A piece of shared memory in this process, for the reading and the writing end alike.
 struct ViewReader::Mapping {
-    File file;  ///< of its own for a reader of another process; none for the agent's own process
+    File file;  ///< a reader's
     std::byte* memory = nullptr;
     std::size_t size_bytes = 0;
 
@@ -234,7 +234,7 @@ int ViewReader::pid() const { return mapping_->head().pid; }
 
 bool ViewReader::gone() const {
     if (mapping_->head().ended.load(std::memory_order_acquire) != 0) return true;
-    return mapping_->file && !is_locked(mapping_->file.number());
+    return !is_locked(mapping_->file.number());
 }
 
 namespace {
@@ -279,41 +279,44 @@ std::string give_name(const File& file, const std::string& path) {
 struct Nameless {
     File memory;
     File locked;
-    std::string wrong;
 };
 
 /// With memory behind every byte: a full /dev/shm must show here, not as a signal later.
-Nameless nameless_file(std::size_t size_bytes) {
-    const auto refused = [](int error, const std::string& need) {
-        errno = error;
-        return Nameless{File(), File(), std::string(folder) + ": " + system_says() + ": " + need};
-    };
+std::optional<Nameless> nameless_file(std::size_t size_bytes, std::string& why_not) {
     Nameless file;
+    const char* need = "shared memory must be mounted there and writable";
+    const std::string room = std::to_string(size_bytes / 1024 + 1) + " KiB must be free";
     file.memory = File(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-    if (!file.memory) return refused(errno, "shared memory must be mounted there and writable");
-    const int error =
-        posix_fallocate(file.memory.number(), 0, static_cast<off_t>(size_bytes));
-    if (error != 0)
-        return refused(error, std::to_string(size_bytes / 1024 + 1) + " KiB must be free");
-    file.locked = File(open(path_of(file.memory).c_str(), O_RDWR | O_CLOEXEC));
-    if (!file.locked || !lock(file.locked.number()))
-        return refused(errno, "files there must take locks");
-    return file;
+    if (file.memory) {
+        need = room.c_str();
+        errno = posix_fallocate(file.memory.number(), 0, static_cast<off_t>(size_bytes));
+        if (errno == 0) {
+            need = "files there must take locks";
+            file.locked = File(open(path_of(file.memory).c_str(), O_RDWR | O_CLOEXEC));
+            if (file.locked && lock(file.locked.number())) return file;
+        }
+    }
+    why_not = std::string(folder) + ": " + system_says() + ": " + need;
+    return std::nullopt;
 }
 
 }  // namespace
 
-Segment::Outcome Segment::make(const SegmentIdentity& identity,
-                               std::unique_ptr<Segment>& segment) {
+std::unique_ptr<Segment> Segment::make(const SegmentIdentity& identity, std::string& why_not) {
     const std::string path = segment_path(identity.name);
     const File remnant = open_to_lock(path);  // locked until it is replaced, so that nobody else removes what does
-    if (remnant && !lock(remnant.number())) return Outcome::held_by_another;
+    if (remnant && !lock(remnant.number())) {
+        why_not = "another agent of this name is running on this host";
+        return nullptr;
+    }
     const std::size_t size_bytes = Layout(identity.host_count).size_bytes;
-    Nameless file = nameless_file(size_bytes);
-    const int flags = file.memory ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
-    void* memory =
-        mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, flags, file.memory.number(), 0);
-    if (memory == MAP_FAILED) return Outcome::refused;
+    std::optional<Nameless> file = nameless_file(size_bytes, why_not);
+    if (!file) return nullptr;
+    void* memory = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->memory.number(), 0);
+    if (memory == MAP_FAILED) {
+        why_not = "no memory for the view";
+        return nullptr;
+    }
     auto mapping = std::make_shared<ViewReader::Mapping>();
     mapping->memory = static_cast<std::byte*>(memory);
     mapping->size_bytes = size_bytes;
@@ -322,19 +325,16 @@ Segment::Outcome Segment::make(const SegmentIdentity& identity,
     head->self = identity.self;
     head->host_count = identity.host_count;
     head->job = identity.job;
-    if (file.locked) file.wrong = give_name(file.locked, path);
-    segment.reset(new Segment(std::move(mapping)));
-    segment->lock_ = std::move(file.locked);
-    if (file.wrong.empty()) segment->name_ = identity.name;
-    segment->why_unnamed_ = std::move(file.wrong);
-    return Outcome::made;
+    why_not = give_name(file->locked, path);
+    if (!why_not.empty()) return nullptr;
+    return std::unique_ptr<Segment>(new Segment(std::move(mapping), identity.name, std::move(file->locked)));
 }
 
 Segment::~Segment() {
     const bool forked = mapping_->head().pid != getpid();
     if (forked) return;
     end();
-    if (!name_.empty() && is_same_file(lock_.number(), segment_path(name_)))
+    if (is_same_file(lock_.number(), segment_path(name_)))
         unlink(segment_path(name_).c_str());
 }
 
@@ -350,8 +350,6 @@ void Segment::publish(const NetworkView& view) {
 void Segment::publish(std::string_view status) {
     mapping_->status().write(std::as_bytes(std::span(status)));
 }
-
-ViewReader Segment::reader() const { return ViewReader(mapping_); }
 
 std::vector<FoundSegment> list_segments() {
     std::vector<FoundSegment> found;

@@ -71,29 +71,22 @@ struct SegmentIdentity {
 
 class Segment {
   public:
-    enum class Outcome : std::uint8_t { made, held_by_another, refused };
-
-    /// held_by_another: an agent of this name lives. Where the system refuses named memory, or
-    /// something else has the name that cannot be removed, what is made has no name and serves this
-    /// process only (why_unnamed).
-    static Outcome make(const SegmentIdentity& identity, std::unique_ptr<Segment>& segment);
+    /// Null, and `why_not` says what is wrong, where, and what to do about it: an agent of this name lives, the system
+    /// refuses the memory, or something else has the name that cannot be removed.
+    static std::unique_ptr<Segment> make(const SegmentIdentity& identity, std::string& why_not);
     ~Segment();
 
     void publish(const NetworkView& view);
     void publish(std::string_view status);
     /// Readers see that no more will come.
     void end();
-    /// For this process: the same memory.
-    ViewReader reader() const;
-    /// Empty: it has its name. Otherwise what is wrong, where, and what to do about it.
-    const std::string& why_unnamed() const { return why_unnamed_; }
 
   private:
-    explicit Segment(std::shared_ptr<ViewReader::Mapping> mapping) : mapping_(std::move(mapping)) {}
+    Segment(std::shared_ptr<ViewReader::Mapping> mapping, std::string name, File lock)
+        : mapping_(std::move(mapping)), name_(std::move(name)), lock_(std::move(lock)) {}
 
     std::shared_ptr<ViewReader::Mapping> mapping_;
     std::string name_;
-    std::string why_unnamed_;
     File lock_;
 };
 

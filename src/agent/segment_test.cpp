@@ -39,8 +39,9 @@ NetworkView view_of(int host_count, double latency_us) {
 }
 
 std::unique_ptr<Segment> made(const SegmentIdentity& what) {
-    std::unique_ptr<Segment> segment;
-    EXPECT_EQ(Segment::make(what, segment), Segment::Outcome::made);
+    std::string why_not;
+    std::unique_ptr<Segment> segment = Segment::make(what, why_not);
+    EXPECT_TRUE(segment) << why_not;
     return segment;
 }
 
@@ -54,8 +55,9 @@ Family agent_in_a_child(const SegmentIdentity& what, bool forks = false) {
     if (pipe(ready) != 0) return {};
     Family family{fork()};
     if (family.agent == 0) {
-        std::unique_ptr<Segment> segment;
-        if (Segment::make(what, segment) != Segment::Outcome::made) _exit(1);
+        std::string why_not;
+        const std::unique_ptr<Segment> segment = Segment::make(what, why_not);
+        if (!segment) _exit(1);
         segment->publish(view_of(3, 7));
         const bool is_last = !forks || fork() == 0;
         const pid_t child = forks ? getpid() : -1;
@@ -113,11 +115,12 @@ TEST(Segment, OfAnAgentThatWasKilledIsSeenToBeStaleAndReplacedThoughItsChildLive
         const auto reader = ViewReader::attach(what.name);
         ASSERT_TRUE(reader);
         EXPECT_FALSE(reader->gone());
-        std::unique_ptr<Segment> next;
-        EXPECT_EQ(Segment::make(what, next), Segment::Outcome::held_by_another);
+        std::string why_not;
+        EXPECT_FALSE(Segment::make(what, why_not));
+        EXPECT_EQ(why_not, "another agent of this name is running on this host");
         kill_and_wait(family.agent);
         EXPECT_TRUE(reader->gone());
-        EXPECT_EQ(Segment::make(what, next), Segment::Outcome::made);
+        const std::unique_ptr<Segment> next = made(what);
         EXPECT_TRUE(reader->gone());
         EXPECT_EQ(reader->read(), view_of(3, 7));
         EXPECT_FALSE(ViewReader::attach(what.name)->gone());
@@ -128,21 +131,19 @@ TEST(Segment, OfAnAgentThatWasKilledIsSeenToBeStaleAndReplacedThoughItsChildLive
 TEST(Segment, ANameThatIsTakenByJunkIsFreedAndOthersAreExplained) {
     const SegmentIdentity what = identity("squatted");
     const std::string path = segment_path(what.name);
-    std::unique_ptr<Segment> segment;
     ASSERT_EQ(symlink("/tmp", path.c_str()), 0);
     for (const mode_t mode : {0600, 0}) {
-        ASSERT_EQ(Segment::make(what, segment), Segment::Outcome::made);
-        EXPECT_EQ(segment->why_unnamed(), "");
+        std::unique_ptr<Segment> segment = made(what);
         EXPECT_TRUE(ViewReader::attach(what.name));
         segment.reset();
         const File file(open(path.c_str(), O_CREAT | O_RDWR, mode));
         ASSERT_EQ(ftruncate(file.number(), 10), 0);
     }
-    ASSERT_EQ(Segment::make(what, segment), Segment::Outcome::made);
-    segment.reset();
+    EXPECT_TRUE(made(what));
     ASSERT_EQ(mkdir(path.c_str(), 0700), 0);
-    ASSERT_EQ(Segment::make(what, segment), Segment::Outcome::made);
-    EXPECT_EQ(segment->why_unnamed(), path + ": Is a directory: remove it, or choose another name");
+    std::string why_not;
+    EXPECT_FALSE(Segment::make(what, why_not));
+    EXPECT_EQ(why_not, path + ": Is a directory: remove it, or choose another name");
     EXPECT_EQ(rmdir(path.c_str()), 0);
 }
 

@@ -27,13 +27,13 @@ inline bool within_a_minute(const std::function<bool()>& condition) {
 
 /// What an agent says of itself holds these words.
 inline bool tells(const Thread& agent, const std::string& words) {
-    const auto status = agent.view()->status();
+    const auto status = ViewReader::attach(agent.segment())->status();
     return status && status->find(words) != status->npos;
 }
 
 /// How often an agent says that it has counted this; nothing before it has said anything.
 inline std::optional<std::uint64_t> counted(const Thread& agent, Count count) {
-    const auto status = agent.view()->status();
+    const auto status = ViewReader::attach(agent.segment())->status();
     if (!status) return std::nullopt;
     const std::string name = '"' + std::string(count_names[static_cast<std::size_t>(count)]) + "\":";
     return std::stoull(status->substr(status->find(name) + name.size()));
@@ -78,15 +78,16 @@ class Agents {
     void end(int host) { threads_[index(host)].reset(); }
 
     Thread& operator[](int host) { return *threads_[index(host)]; }
+    ViewReader view(int host) const { return *ViewReader::attach(threads_[index(host)]->segment()); }
     int count() const { return static_cast<int>(threads_.size()); }
 
     /// All that run hold the same version, whose tree joins exactly `hosts`.
     bool agree_on(const std::vector<int>& hosts) {
-        const NetworkView first = *(*this)[hosts.front()].view()->read();
+        const NetworkView first = *view(hosts.front()).read();
         return std::ranges::all_of(hosts, [&](int host) {
-            const NetworkView view = *(*this)[host].view()->read();
-            return view.version_hash == first.version_hash && view.tree == first.tree &&
-                   view.tree.size() + 1 == hosts.size();
+            const NetworkView its = *view(host).read();
+            return its.version_hash == first.version_hash && its.tree == first.tree &&
+                   its.tree.size() + 1 == hosts.size();
         });
     }
 

@@ -28,6 +28,12 @@ struct Failure {
     std::vector<typename World::Choice> path;  ///< the choices that lead there
 };
 
+/// Counts of several kinds, each by itself.
+template <class Counts>
+void add(Counts& sum, const Counts& more) {
+    std::ranges::transform(sum, more, sum.begin(), [](auto a, auto b) { return a + b; });
+}
+
 template <class World, class Rules>
 class Explorer {
   public:
@@ -120,11 +126,6 @@ class Explorer {
         add(total, rest);
         Counts& worst = stack_.back().worst;
         for (std::size_t i = 0; i < total.size(); ++i) worst[i] = std::max(worst[i], total[i]);
-    }
-
-    static void add(Counts& sum, const Counts& more) {
-        for (std::size_t i = 0; i < sum.size(); ++i)
-            sum[i] = static_cast<typename Counts::value_type>(sum[i] + more[i]);
     }
 
     bool object(std::string reason) {

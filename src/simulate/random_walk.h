@@ -38,7 +38,7 @@ class RandomWalk {
             if (path_.size() > most_steps && fails("more steps than allowed")) break;
             if (fails(rules_.objection(world_, choice))) break;
             for (const auto& outgoing : world_.apply(choice))
-                add(rules_.count(choice.to, outgoing));
+                add(counts_, rules_.count(choice.to, outgoing));
         }
         if (!failure_) fails(rules_.objection_at_rest(world_));
         return failure_;
@@ -69,11 +69,6 @@ class RandomWalk {
         const auto pair = (static_cast<std::uint64_t>(choice.from) << 32) ^
                           static_cast<std::uint64_t>(choice.to);
         return scramble(slow_seed_ ^ pair);
-    }
-
-    void add(const Counts& more) {
-        for (std::size_t i = 0; i < counts_.size(); ++i)
-            counts_[i] = static_cast<typename Counts::value_type>(counts_[i] + more[i]);
     }
 
     bool fails(std::string reason) {

@@ -329,7 +329,7 @@ def test_json_is_the_report_itself(shown):
     ({"early_waits": 2, "early_waited_ms": 5}, ["waited for one 2 times, 2 of them at the start, 5.00 ms in all\n"]),
     ({"early_waits": 2, "early_waited_ms": 5, "waits": 3, "waited_ms": 7.5},
      ["waited for one 5 times, 2 of them at the start, 12.5 ms in all\n"]),
-    ({"mode": "every:4", "checks": 5, "adapting_ms": 1234, "ghs_messages": 37},
+    ({"mode": "every:4", "checks": 5, "adapting_ms": 1234},
      ["adapted inside every 4. call: links measured 5 times, 1.23 s in all\n"
       "no change of the network taken up\n"])])
 def test_says_how_it_followed_its_network(explained, adaptation, said):

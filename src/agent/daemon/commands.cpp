@@ -190,7 +190,6 @@ int run_agent(const Words& words, std::ostream& out) {
     if (!endpoint) throw Failure(why_not);
     const Thread agent(std::move(*endpoint), std::move(job), name);
     if (!agent.running()) throw Failure(agent.why_not());
-    if (const std::string wrong = agent.why_unnamed(); !wrong.empty()) throw Failure(wrong);
     out << "mutirao-agent: " << name << " runs, port " << port << std::endl;
     wait_for_end(agent);
     if (!agent.running()) throw Failure(agent.why_not());

@@ -112,14 +112,6 @@ std::string name_of(const Record& record, const ShapeClass& shapes) {
     return name_of(shapes, of_class == record.classes.end() ? 0 : of_class->second.length_bytes);
 }
 
-std::string said_of(const Record& record, const ChoiceChange& change) {
-    return "from call " + std::to_string(change.call + 1) + " on, " + name_of(record, change.shapes) + ": " +
-           change.from + " -> " +
-           (change.probe_calls > 0  ? change.to + " for " + counted(change.probe_calls, "call")
-            : change.another_tree ? "the same over another tree"
-                                  : change.to);
-}
-
 std::string title_of(const Record& record) {
     return (record.name.empty() ? "communicator" : record.name) + " (" +
            counted(static_cast<std::uint64_t>(record.ranks), "rank") + ")";

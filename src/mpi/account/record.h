@@ -39,14 +39,11 @@ struct RulingRecord {
 
 /// A class of calls is run otherwise from a call on: the log that tells every switch.
 struct ChoiceChange {
-    ShapeClass shapes;
+    Collective collective;
     std::uint64_t call = 0;
-    std::string from;
     std::string to;
-    std::string why;  ///< the decider's
     std::uint64_t probe_calls = 0;  ///< only for so many; 0: until the next change
     std::uint64_t lead_calls = 0;   ///< of the class, as before, until the probe begins
-    bool another_tree = false;
 };
 
 /// All calls of one class of shapes.
@@ -89,7 +86,6 @@ struct AdaptationRecord {
     // Synchronous only: measuring and adapting, while the program waited.
     std::uint64_t checks = 0;
     double adapting_ms = 0;
-    long ghs_messages = 0;        ///< of building the first tree inside a call
     std::vector<double> check_ms;  ///< each of the latest checks
     std::vector<TakenUp> taken_up;  ///< the latest
 
@@ -118,7 +114,6 @@ struct Record {
     std::optional<std::uint64_t> first_ruled_call;
     double first_ruled_ms = 0;  ///< after MPI_Init returned
     std::shared_ptr<const Topology> topology;  ///< the newest that the decider knows; null: none
-    MemoryCosts memory;
     AdaptationRecord adaptation;
     std::map<ShapeClass, ClassRecord> classes;
     ClassRecord other_classes;  ///< calls only: of more classes than are told apart
@@ -152,9 +147,6 @@ std::string title_of(const Record& record);
 std::string name_of(const ShapeClass& shapes, std::size_t length_bytes);
 /// The same of calls of the communicator that `record` is of, which is locked.
 std::string name_of(const Record& record, const ShapeClass& shapes);
-
-/// "from call 21 on, allgather of 4 KiB: native -> ring"; `record` is locked.
-std::string said_of(const Record& record, const ChoiceChange& change);
 
 /// Why the MPI library took at least some calls of a kind, and why all of a communicator that mutirao did not take on.
 std::string why_ruled_native(const Record& record, const ClassRecord& of_class);

@@ -1,11 +1,9 @@
 #include "mpi/account/report.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <list>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -58,7 +56,7 @@ void put_start(JsonWriter& json, const Job* job) {
 }
 
 void put_topology(JsonWriter& json, const Topology& topology) {
-    json.member("sites", topology.site_of).member("regions", topology.region_of);
+    json.member("sites", topology.site_of);
     json.member("tree", topology.spanning_tree);
     const auto hosts = static_cast<std::size_t>(topology.network.host_count());
     json.key("latency_us").begin_array();
@@ -66,40 +64,6 @@ void put_topology(JsonWriter& json, const Topology& topology) {
         json.value(std::span(topology.network.latency_us()).subspan(from * hosts, hosts));
     }
     json.end_array();
-}
-
-// What decisions are made with, beside latencies; what nobody has measured is assumed.
-void put_costs(JsonWriter& json, const Topology& topology, const MemoryCosts& memory) {
-    const Network& network = topology.network;
-    const int hosts = network.host_count();
-    int limited = 0;
-    double least = 0;
-    double most = 0;
-    for (int low = 0; low < hosts; ++low) {
-        for (int high = low + 1; high < hosts; ++high) {
-            const double bandwidth = network.link(low, high).bandwidth_bytes_per_us;
-            if (std::isfinite(bandwidth)) {
-                least = limited == 0 ? bandwidth : std::min(least, bandwidth);
-                most = std::max(most, bandwidth);
-                ++limited;
-            }
-        }
-    }
-    json.key("costs").begin_object().member("links", hosts * (hosts - 1) / 2);
-    json.member("links_with_bandwidth", limited).member("least_bytes_per_us", least);
-    json.member("most_bytes_per_us", most).member("memory_measured", memory.measured);
-    json.member("copy_bytes_per_us", memory.copy_bytes_per_us);
-    json.member("reduce_bytes_per_us", memory.reduce_bytes_per_us);
-    json.member("message_measured", memory.message_measured);
-    json.member("message_latency_us", memory.message_latency_us);
-    json.member("message_overhead_us", memory.message_overhead_us);
-    if (hosts > 0) {
-        const HostCosts& costs = network.host(0);
-        json.member("send_overhead_us", costs.send_overhead_us);
-        json.member("receive_overhead_us", costs.receive_overhead_us);
-        json.member("port_bytes_per_us", costs.port_bytes_per_us);
-    }
-    json.end_object();
 }
 
 // What one call of each took, the mean of the ranks or the slowest one's (ClassChoice): the median of the latest
@@ -133,18 +97,6 @@ void put_ruling(JsonWriter& json, const RulingRecord& ruling) {
     json.end_object();
 }
 
-void put_shapes(JsonWriter& json, const ShapeClass& shapes, std::size_t length_bytes) {
-    json.member("collective", to_string(shapes.collective)).member("root", shapes.root);
-    if (shapes.length_class == any_length) {
-        json.key("length_bytes").null();
-    } else {
-        json.member("length_bytes", length_bytes);
-    }
-    if (!shapes.commutes) {
-        json.member("commutes", false);
-    }
-}
-
 /// In microseconds on each rank.
 void put_account(JsonWriter& json, const Account& account) {
     json.key("account").begin_object().member("took_us", account.took_us);
@@ -154,7 +106,15 @@ void put_account(JsonWriter& json, const Account& account) {
 
 void put_class(JsonWriter& json, const ShapeClass& shapes, const ClassRecord& record) {
     json.begin_object();
-    put_shapes(json, shapes, record.length_bytes);
+    json.member("collective", to_string(shapes.collective)).member("root", shapes.root);
+    if (shapes.length_class == any_length) {
+        json.key("length_bytes").null();
+    } else {
+        json.member("length_bytes", record.length_bytes);
+    }
+    if (!shapes.commutes) {
+        json.member("commutes", false);
+    }
     json.member("first_call", record.first_call);
     json.member("native_calls", as_of_now(record.native_calls));
     json.member("forgotten_rulings", record.forgotten_rulings).member("forgotten_calls", record.forgotten_calls);
@@ -188,7 +148,7 @@ void put_adaptation(JsonWriter& json, const AdaptationRecord& record) {
     json.member("early_waits", record.early_waits);
     json.member("early_waited_ms", record.early_waited_ms);
     json.member("checks", record.checks).member("adapting_ms", record.adapting_ms);
-    json.member("ghs_messages", record.ghs_messages).member("check_ms", record.check_ms);
+    json.member("check_ms", record.check_ms);
     json.list("taken_up", record.taken_up, [&](const TakenUp& each) { put_taken_up(json, each); }).end_object();
 }
 
@@ -233,41 +193,29 @@ void put_classes(JsonWriter& json, Record& record) {
     json.end_array();
 }
 
-void put_change(JsonWriter& json, const ChoiceChange& change, std::size_t length_bytes) {
-    json.begin_object();
-    put_shapes(json, change.shapes, length_bytes);
-    json.member("call", change.call).member("from", change.from).member("to", change.to);
-    json.member("probe_calls", change.probe_calls).member("lead_calls", change.lead_calls);
-    json.member("another_tree", change.another_tree);
-    json.member("why", change.why).end_object();
-}
-
 void put_changes(JsonWriter& json, Record& record) {
     std::vector<ChoiceChange> changes;
-    std::map<ShapeClass, std::size_t> lengths;
     {
         const std::lock_guard lock(record.mutex);
         changes = record.changes;
         json.member("forgotten_changes", record.forgotten_changes);
-        for (const auto& [shapes, each] : record.classes) {
-            lengths.emplace(shapes, each.length_bytes);
-        }
     }
-    json.list("changes", changes, [&](const ChoiceChange& each) { put_change(json, each, lengths[each.shapes]); });
+    json.list("changes", changes, [&](const ChoiceChange& change) {
+        json.begin_object().member("collective", to_string(change.collective)).member("call", change.call);
+        json.member("to", change.to).member("probe_calls", change.probe_calls);
+        json.member("lead_calls", change.lead_calls).end_object();
+    });
 }
 
 void put_record(JsonWriter& json, Record& record) {
     std::shared_ptr<const Topology> topology;
-    MemoryCosts memory;
     json.begin_object();
     {
         const std::lock_guard lock(record.mutex);
         put_head(json, record);
         topology = record.topology;
-        memory = record.memory;
     }
     put_topology(json, topology ? *topology : Topology{});
-    put_costs(json, topology ? *topology : Topology{}, memory);
     put_classes(json, record);
     put_changes(json, record);
     json.end_object();

@@ -28,7 +28,7 @@ TEST(Record, RemembersTheFirstRulingAndTheLatest) {
 
 TEST(Record, KeepsTheBeginAndTheEndOfALongLog) {
     Record record;
-    for (std::uint64_t call = 0; call < 10000; ++call) log_change(record, {{}, call, "a", "b", ""});
+    for (std::uint64_t call = 0; call < 10000; ++call) log_change(record, {{}, call, "b"});
     EXPECT_EQ(record.changes.size() + record.forgotten_changes, 10000u);
     EXPECT_EQ(record.changes[2047].call, 2047u);
     EXPECT_EQ(record.changes.back().call, 9999u);

@@ -776,7 +776,6 @@ void Communicator::settle_at_once(const CallShape& shape, std::uint64_t call) {
         const Stopwatch stopwatch;
         measured = ruled_->synchronous->check();
         record_->adaptation.checked(stopwatch.elapsed_ms());
-        record_->adaptation.ghs_messages = ruled_->synchronous->search_messages();
     }
     if (decides()) {
         Announcement made;

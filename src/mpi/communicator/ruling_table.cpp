@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/algorithms/over_placement.h"
+#include "core/text/units.h"
 #include "mpi/account/record.h"
 #include "mpi/base/runtime.h"
 
@@ -214,20 +215,23 @@ void RulingTable::begin_course(Class& of_class, const Ruling& ruling) {
 // A ruling by which calls are only clocked anew runs no call otherwise.
 void RulingTable::log_if_changed(const Ruling& ruling, const RulingRecord& explained) {
     const std::optional<Entry>& present = classes_[ruling.shapes].entry;
-    ChoiceChange change{ruling.shapes, explained.first_call, present ? present->record->chosen : "native",
-                        explained.chosen, explained.reason};
-    change.another_tree =
+    const std::string from = present ? present->record->chosen : "native";
+    const bool another_tree =
         present && present->ruling.candidate == ruling.candidate && present->ruling.tree != ruling.tree;
+    ChoiceChange change{ruling.shapes.collective, explained.first_call, explained.chosen};
+    std::string said = another_tree ? "the same over another tree" : change.to;
     if (ruling.probe) {
         change.to = to_string(ruling.probe->candidate);
         change.probe_calls = std::uint64_t{ruling.clocking.probe} * ruling.clocking.calls_per_sample;
         change.lead_calls = std::uint64_t{ruling.clocking.lead} * ruling.clocking.calls_per_sample;
-    } else if (change.from == change.to && !change.another_tree) {
+        said = change.to + " for " + counted(change.probe_calls, "call");
+    } else if (from == change.to && !another_tree) {
         return;
     }
     if (is_verbose(2)) {
-        say(2, title_of(record_) + ": " + said_of(record_, change) +
-                   (change.why.empty() ? "" : " (" + change.why + ")"));
+        say(2, title_of(record_) + ": from call " + std::to_string(change.call + 1) + " on, " +
+                   name_of(record_, ruling.shapes) + ": " + from + " -> " + said +
+                   (explained.reason.empty() ? "" : " (" + explained.reason + ")"));
     }
     log_change(record_, std::move(change));
 }

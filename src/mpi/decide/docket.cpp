@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <condition_variable>
 #include <ctime>
 #include <list>
@@ -251,7 +250,6 @@ void Docket::take_network(std::shared_ptr<const Topology> newest, const MemoryCo
     {
         const std::lock_guard record_lock(subject_.record->mutex);
         take_up(*subject_.record, call_, newest);
-        subject_.record->memory = memory;
         if (is_verbose(3) && newest->complete()) {
             say(3, title_of(*subject_.record) + ": network " +
                        (network_ && network_->topology().complete() ? "changed" : "known") + since_start());
@@ -294,23 +292,11 @@ bool Docket::probes(Collective collective) const {
            subject_.settings.adaptation.mode != Adaptation::Mode::synchronous;
 }
 
-// Agents measure one pair of sites after another. Until they are through, what is best for long messages is what the
-// next measurement overturns.
+// Until agents are through with that, what is best for long messages is what the next measurement overturns.
 bool Docket::waits_for_bandwidths(const CallShape& shape) const {
-    const Network& network = network_->between_hosts();
-    const std::vector<int>& site_of = network_->topology().site_of;
-    if (shape.length_bytes < least_bytes_of_long_messages || now_us() > known_since_us_ + bandwidths_awaited_us) {
-        return false;
-    }
-    for (int a = 0; a < network.host_count(); ++a) {
-        for (int b = 0; b < a; ++b) {
-            const bool apart = site_of[static_cast<std::size_t>(a)] != site_of[static_cast<std::size_t>(b)];
-            if (apart && !std::isfinite(network.link(a, b).bandwidth_bytes_per_us)) {
-                return true;
-            }
-        }
-    }
-    return false;
+    return shape.length_bytes >= least_bytes_of_long_messages &&
+           now_us() <= known_since_us_ + bandwidths_awaited_us &&
+           !knows_bandwidths(network_->between_hosts(), network_->topology().site_of);
 }
 
 // With the work's lock held, and without the other: deciding takes time.
@@ -599,6 +585,7 @@ namespace {
 
 /// News of the network are seen so soon, at the cost of one load for each docket.
 constexpr std::chrono::milliseconds look_period{20};
+constexpr std::chrono::seconds between_requests{1};
 
 class Worker {
   public:
@@ -610,68 +597,58 @@ class Worker {
             // None to be had: the deciders do without.
         }
     }
-    Worker(const Worker&) = delete;
-    Worker& operator=(const Worker&) = delete;
 
     /// Waits until it has ended.
-    void stop() {
-        {
-            const std::lock_guard lock(mutex_);
-            thread_.request_stop();
-        }
-        wake();
-        if (thread_.joinable()) {
-            thread_.join();
-        }
-    }
+    void stop() { thread_ = {}; }
 
-    bool runs() const { return thread_.joinable(); }
-    void add(const std::shared_ptr<Docket>& docket) {
+    /// False: there is no thread.
+    bool add(const std::shared_ptr<Docket>& docket) {
         const std::lock_guard lock(mutex_);
-        dockets_.push_back(docket);
+        if (thread_.joinable()) dockets_.push_back(docket);
+        return thread_.joinable();
     }
-    void wake() { something_.notify_one(); }
+    void wake() {
+        const std::lock_guard lock(mutex_);
+        woken_ = true;
+        something_.notify_one();
+    }
 
   private:
     void run(const std::stop_token& stop) {
         std::unique_lock lock(mutex_);
         while (!stop.stop_requested()) {
-            something_.wait_for(lock, look_period);
+            something_.wait_for(lock, stop, look_period, [this] { return std::exchange(woken_, false); });
             const auto dockets = dockets_;
             lock.unlock();
             for (const auto& each : dockets) {
-                work_off(each, stop);
+                as_memory_allows([&] { work_off(each, stop); });
             }
             if (std::chrono::steady_clock::now() >= next_request_) {
-                answer();
+                as_memory_allows(answer_request);
+                next_request_ = std::chrono::steady_clock::now() + between_requests;
             }
             lock.lock();
             dockets_.remove_if([](const auto& each) { return each.expired(); });
         }
     }
 
-    void answer() {
-        constexpr std::chrono::seconds between_requests{1};
+    /// What cannot be decided is left to the MPI library, and whoever asked for a report asks again.
+    static void as_memory_allows(const auto& work) {
         try {
-            answer_request();
+            work();
         } catch (const std::bad_alloc&) {
-            // Whoever asked asks again.
         }
-        next_request_ = std::chrono::steady_clock::now() + between_requests;
     }
 
     static void work_off(const std::weak_ptr<Docket>& docket, const std::stop_token& stop) {
-        try {
-            const auto held = docket.lock();
-            while (held && held.use_count() > 1 && !stop.stop_requested() && held->work()) {
-            }
-        } catch (const std::bad_alloc&) {
-            // What cannot be decided is left to the MPI library.
+        const auto held = docket.lock();
+        while (held && held.use_count() > 1 && !stop.stop_requested() && held->work()) {
         }
     }
 
     std::mutex mutex_;
-    std::condition_variable something_;
+    std::condition_variable_any something_;
+    bool woken_ = false;
     std::list<std::weak_ptr<Docket>> dockets_;
     std::chrono::steady_clock::time_point next_request_{};
     std::jthread thread_;
@@ -690,10 +667,7 @@ bool DecidingThread::take_on(const std::shared_ptr<Docket>& docket) {
     if (!only()) {
         only() = std::make_shared<Worker>();
     }
-    if (only()->runs()) {
-        only()->add(docket);
-    }
-    return only()->runs();
+    return only()->add(docket);
 }
 
 void DecidingThread::wake() {

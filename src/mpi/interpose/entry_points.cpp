@@ -164,15 +164,6 @@ int initialise(Native native) {
     return error;
 }
 
-int init(int (*native)(int*, char***), int* argc, char*** argv) {
-    return initialise([&] { return native(argc, argv); });
-}
-
-int init_thread(int (*native)(int*, char***, int, int*), int* argc, char*** argv, int required,
-                int* provided) {
-    return initialise([&] { return native(argc, argv, required, provided); });
-}
-
 int finalize(int (*native)()) {
     const Guard guard;
     const int error = native();
@@ -382,9 +373,9 @@ using mutirao::Collective;
     MUTIRAO_DEFINE(MPI_##name, parameters, __VA_ARGS__)                                       \
     MUTIRAO_DEFINE(PMPI_##name, parameters, __VA_ARGS__)
 
-MUTIRAO_DEFINE_BOTH(Init, (int* argc, char*** argv), { return init(native, argc, argv); })
+MUTIRAO_DEFINE_BOTH(Init, (int* argc, char*** argv), { return initialise([&] { return native(argc, argv); }); })
 MUTIRAO_DEFINE_BOTH(Init_thread, (int* argc, char*** argv, int required, int* provided),
-                    { return init_thread(native, argc, argv, required, provided); })
+                    { return initialise([&] { return native(argc, argv, required, provided); }); })
 MUTIRAO_DEFINE_BOTH(Finalize, (), { return finalize(native); })
 
 MUTIRAO_DEFINE_BOTH(Comm_idup, (Comm comm, Word copy, Word request),

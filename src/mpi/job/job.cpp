@@ -330,22 +330,6 @@ bool complete(const NetworkView& view) {
            view.tree.size() + 1 == static_cast<std::size_t>(view.host_count);
 }
 
-/// Between all sites; agents measure that once there is a tree.
-bool knows_bandwidth(const NetworkView& view) {
-    const auto hosts = static_cast<std::size_t>(view.host_count);
-    const std::vector<int> site_of = discover_sites(Network(view.host_count, view.latency_us));
-    for (std::size_t a = 0; a < hosts; ++a) {
-        for (std::size_t b = 0; b < hosts; ++b) {
-            const bool known = !view.bandwidth_bytes_per_us.empty() &&
-                               view.bandwidth_bytes_per_us[a * hosts + b] > 0;
-            if (site_of[a] != site_of[b] && !known) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
 }  // namespace
 
 // The communicator of this rank alone is made here, without a message: in a later call threads of several ranks, which
@@ -545,6 +529,7 @@ void Job::wait_for_network(Twin& twin) {
     constexpr double for_bandwidth_us = 6e6;
     double until_us = now_us() + 2e3 * settings.probe_timeout_ms + 5e6;
     bool has_tree = false;
+    const int here = twin.world().source_host[static_cast<std::size_t>(twin.world().my_host())];
     NetworkSource* const source = twin.source().get();
     Background* const background = source != nullptr ? source->background() : nullptr;
     const auto go_on = [&](Patience& patience) {
@@ -559,7 +544,10 @@ void Job::wait_for_network(Twin& twin) {
         if (const auto view = source->newer_than(seen)) {
             seen = view->changes;
             if (complete(*view)) {
-                if (background != nullptr || knows_bandwidth(*view)) {
+                const std::optional<Topology> topology = topology_of(*view, here);
+                const bool knows_all =
+                    topology && knows_bandwidths(topology->network, discover_sites(topology->network));
+                if (background != nullptr || knows_all) {
                     break;
                 }
                 if (!std::exchange(has_tree, true)) {

@@ -17,8 +17,9 @@ namespace {
 constexpr int hosts = 2;
 
 std::unique_ptr<agent::Segment> agent_of(const std::string& name, std::uint64_t job) {
-    std::unique_ptr<agent::Segment> segment;
-    EXPECT_EQ(agent::Segment::make({name, 0, hosts, job}, segment), agent::Segment::Outcome::made);
+    std::string why_not;
+    std::unique_ptr<agent::Segment> segment = agent::Segment::make({name, 0, hosts, job}, why_not);
+    EXPECT_TRUE(segment) << why_not;
     return segment;
 }
 

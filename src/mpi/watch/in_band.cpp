@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 #include "agent/agent.h"
@@ -51,7 +50,6 @@ std::optional<double> LeaderRounds::believed_us(int host) const {
 
 void LeaderRounds::carry(const Rounds::Output& output) {
     for (const rounds::Outgoing& each : output) {
-        steps_sent_ += each.message.kind == rounds::Kind::step ? 1 : 0;
         if (each.message.kind == rounds::Kind::news) {
             news_.add(each.to, each.message, 0);
         } else {
@@ -268,14 +266,7 @@ std::optional<Topology> SynchronousAdaptation::check() {
     wait_until([this] { return has_minimal_tree(); });
     say(at_rest);
     wait_until([this] { return all_said(at_rest); });
-    if (check_ == 1) {
-        search_messages_ = std::accumulate(said_.begin(), said_.end(), 0L, [](long sum, const Said& each) {
-            return sum + static_cast<long>(each.steps);
-        });
-    }
-    std::vector<int> hosts(links_.size());
-    std::iota(hosts.begin(), hosts.end(), 0);
-    return topology_of(rounds_->rounds().view(), hosts, rounds_->me());
+    return topology_of(rounds_->rounds().view(), rounds_->me());
 }
 
 template <typename Condition>
@@ -292,7 +283,7 @@ void SynchronousAdaptation::wait_until(const Condition& condition) {
 void SynchronousAdaptation::measure_links() {
     const int first = rounds_->me() + 1, end = rounds_->host_count();
     for (int host = first; host < end; ++host) {
-        const bool has_come = said(host).newest[come] >= check_;
+        const bool has_come = said(host)[come] >= check_;
         link(host) = {check_ == 1 ? first_round_trips : round_trips, 0, infinite,
                       has_come ? now_us() + timeout_us_ : infinite};
         ping(host);
@@ -346,19 +337,17 @@ void SynchronousAdaptation::take_pong(int from, std::uint32_t check) {
 }
 
 void SynchronousAdaptation::say(Mark mark) {
-    spread({rounds_->me(), mark, check_, rounds_->steps_sent()}, rounds_->me());
+    spread({rounds_->me(), mark, check_}, rounds_->me());
 }
 
 /// The first time that it is heard. A host tells all others of itself; these pass it on at doubling distances, for those
 /// whose link to that host carries nothing: a message reaches them though as many links fail as there are distances.
 void SynchronousAdaptation::spread(const Told& told, int from) {
-    Said& about = said(told.host);
-    std::uint32_t& newest = about.newest[told.mark];
+    std::uint32_t& newest = said(told.host)[told.mark];
     if (told.check <= newest) {
         return;
     }
     newest = told.check;
-    about.steps = told.mark == at_rest ? told.steps : about.steps;
     if (told.mark == come && told.check == check_) {
         link(told.host).until_us = now_us() + timeout_us_;
     }
@@ -374,7 +363,7 @@ void SynchronousAdaptation::spread(const Told& told, int from) {
 
 /// Who has gone on to the next check said so of this one before.
 bool SynchronousAdaptation::all_said(Mark mark) const {
-    return std::all_of(said_.begin(), said_.end(), [&](const Said& each) { return each.newest[mark] >= check_; });
+    return std::all_of(said_.begin(), said_.end(), [&](const Said& each) { return each[mark] >= check_; });
 }
 
 bool SynchronousAdaptation::has_minimal_tree() const {

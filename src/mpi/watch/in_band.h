@@ -59,8 +59,6 @@ class LeaderRounds {
     /// The oldest that has come, but for those of the rounds, which go on. Nothing has come: then what there is to tell
     /// is told. Does not block.
     std::optional<Letter> receive();
-    /// Messages by which the hosts have searched for trees, sent from here.
-    std::uint64_t steps_sent() const { return steps_sent_; }
 
   private:
     void carry(const Rounds::Output& output);
@@ -73,7 +71,6 @@ class LeaderRounds {
     Post post_;
     Rounds rounds_;
     agent::NewsBatches news_;  ///< until there is nothing more to be heard, or anything else is sent to that host
-    std::uint64_t steps_sent_ = 0;
 };
 
 /// True if the settings ask for it.
@@ -128,8 +125,6 @@ class SynchronousAdaptation {
     /// Collective over the ranks that lead a host: the network as it is now. Nothing on the other ranks. Waits for
     /// late ones however long, as the call does in any case, and for links up to probe_timeout_ms.
     std::optional<Topology> check();
-    /// By which all hosts together searched for the first tree.
-    long search_messages() const { return search_messages_; }
 
   private:
     /// In the order in which a host passes through them.
@@ -139,14 +134,12 @@ class SynchronousAdaptation {
         int host = 0;  ///< that it is told of
         Mark mark = come;
         std::uint32_t check = 0;
-        std::uint64_t steps = 0;  ///< at rest: that it has sent so far
     };
     template <class Codec>
     friend void fields(Codec& codec, Coded<Codec, Told>& told) {
         codec.number(told.host, 4);
         codec.choice(told.mark, at_rest);
         codec.number(told.check, 4);
-        codec.number(told.steps, 8);
     }
 
     struct Measuring {
@@ -156,10 +149,7 @@ class SynchronousAdaptation {
         double until_us = 0;  ///< then it carries nothing; infinite until the other host is known to have come
     };
     /// By number of the check: the newest of each mark.
-    struct Said {
-        std::array<std::uint32_t, at_rest + 1> newest{};
-        std::uint64_t steps = 0;
-    };
+    using Said = std::array<std::uint32_t, at_rest + 1>;
 
     Measuring& link(int host) { return links_[static_cast<std::size_t>(host)]; }
     Said& said(int host) { return said_[static_cast<std::size_t>(host)]; }
@@ -180,7 +170,6 @@ class SynchronousAdaptation {
     std::uint32_t check_ = 0;             ///< the number of the newest
     std::vector<Measuring> links_;        ///< by host
     std::vector<Said> said_;              ///< by host
-    long search_messages_ = 0;
 };
 
 }  // namespace mutirao::mpi

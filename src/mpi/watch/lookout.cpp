@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "core/network/sites.h"
@@ -89,6 +90,10 @@ EdgeList spanning_tree(const NetworkView& view, const std::vector<int>& hosts,
 // kernel's TCP has, so that one sender for all is not thought to be free.
 constexpr HostCosts assumed_costs{10.0, 10.0, 1000.0};
 
+bool all_known(const Network& network) {
+    return std::ranges::all_of(network.latency_us(), [](double each) { return std::isfinite(each); });
+}
+
 }  // namespace
 
 // What the MPI libraries do over TCP by default, less their headers. Open MPI's ob1 asks the
@@ -134,10 +139,22 @@ std::optional<Topology> topology_of(const NetworkView& view, const std::vector<i
     return topology;
 }
 
-bool all_known(const Topology& topology) {
-    const std::vector<double> latency_us = topology.network.latency_us();
-    return std::all_of(latency_us.begin(), latency_us.end(),
-                       [](double each) { return std::isfinite(each); });
+std::optional<Topology> topology_of(const NetworkView& view, int here) {
+    std::vector<int> all(static_cast<std::size_t>(view.host_count));
+    std::iota(all.begin(), all.end(), 0);
+    return topology_of(view, all, here);
+}
+
+bool knows_bandwidths(const Network& network, const std::vector<int>& site_of) {
+    for (int a = 0; a < network.host_count(); ++a) {
+        for (int b = 0; b < a; ++b) {
+            const bool apart = site_of[static_cast<std::size_t>(a)] != site_of[static_cast<std::size_t>(b)];
+            if (apart && !std::isfinite(network.link(a, b).bandwidth_bytes_per_us)) {
+                return false;
+            }
+        }
+    }
+    return true;
 }
 
 MemoryCosts memory_costs_of(const NetworkView& view, int host) {
@@ -177,7 +194,7 @@ std::optional<Sighting> Lookout::look() {
     Sighting sighting{nullptr, false, memory_costs_of(*view, here_)};
     if (std::optional<Topology> topology = topology_of(*view, hosts_, here_)) {
         // What was never measured may yet be; what its agents have given up will not be.
-        sighting.all_known = view->unknown_links == 0 || all_known(*topology);
+        sighting.all_known = view->unknown_links == 0 || all_known(topology->network);
         std::vector<int> site_of = named_sites_.empty() ? sites_of(topology->network) : named_sites_;
         if (last_) lines_.suspect(topology->network, last_->network, site_of, now_us());
         complete_network(*topology, settings_, sockets_, std::move(site_of), last_.get());
@@ -205,7 +222,7 @@ std::vector<int> Lookout::sites_of(const Network& network) {
     if (last_ == nullptr) return discover_sites(network);
     std::vector<int> found = discover_sites(network, last_->site_of);
     const bool are_more = std::ranges::max(found) > std::ranges::max(last_->site_of);
-    if (!are_more || !std::ranges::all_of(network.latency_us(), [](double each) { return std::isfinite(each); })) {
+    if (!are_more || !all_known(network)) {
         apart_since_us_.reset();
         return found;
     }

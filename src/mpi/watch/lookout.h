@@ -41,9 +41,11 @@ class NetworkSource {
 /// hosts[h]: the view's number of the communicator's host h. Nothing if the host that looks, which
 /// the view calls `here`, reaches nobody itself.
 std::optional<Topology> topology_of(const NetworkView& view, const std::vector<int>& hosts, int here);
+/// The same of all hosts.
+std::optional<Topology> topology_of(const NetworkView& view, int here);
 
-/// Every link between those hosts has been measured.
-bool all_known(const Topology& topology);
+/// Between all hosts of different sites. Agents measure one pair of sites after another, once there is a tree.
+bool knows_bandwidths(const Network& network, const std::vector<int>& site_of);
 
 /// What copies and reductions cost on that host of the view, as far as its agent has measured.
 MemoryCosts memory_costs_of(const NetworkView& view, int host);
