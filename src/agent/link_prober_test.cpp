@@ -166,40 +166,50 @@ TEST(LinkProber, ALinkThatIsProbedRarelyIsNewsSoonAfterTheFirstLateReply) {
     EXPECT_LT(world.announced.front().first - first_probe, 400 * ns_per_ms);
 }
 
-// Of a long link, since on a short one the second probe is back before anything is overdue. Fails if
-// one late probe is enough.
-TEST(LinkProber, OneLostProbeIsNoNews) {
-    World world(200'000);
-    world.prober.set_period(2 * ns_per_s, world.now);
-    world.run_for(20 * ns_per_s);
-    world.udp_passes = false;
-    world.run_for(2 * ns_per_s);
-    world.udp_passes = true;
-    world.run_for(20 * ns_per_s);
-    EXPECT_EQ(world.prober.late_probes(), 1U);
-    EXPECT_TRUE(world.announced.empty());
-}
-
-// Fails if a first slow answer is believed.
-TEST(LinkProber, OneSlowAnswerIsNoNewsAndIsLookedAtAgain) {
-    World world(100);
-    world.run_for(20 * ns_per_s);
-    world.one_way_us = 15'000;
-    world.run_for(period);
-    world.one_way_us = 100;
-    world.run_for(20 * ns_per_s);
-    EXPECT_TRUE(world.announced.empty());
-}
-
-// All probes of that moment come back late, together. Fails if nothing but the number of late probes
-// counts, or if probes that were under way at the same time confirm each other.
-TEST(LinkProber, AHostThatIsBusyForAMomentIsNoNews) {
-    World world(100);
-    world.run_for(20 * ns_per_s + period - 10 * ns_per_ms);
-    world.busy_until = world.now + 210 * ns_per_ms;
-    world.run_for(20 * ns_per_s);
-    EXPECT_GE(world.prober.late_probes(), 2U);
-    EXPECT_TRUE(world.announced.empty());
+// Fails if one late probe is enough, or a first slow answer is believed; if nothing but the number of late probes counts,
+// or probes that were under way at the same time confirm each other.
+TEST(LinkProber, WhatPassesIsNoNews) {
+    const struct {
+        const char* what;
+        double one_way_us;
+        std::int64_t period_ns, until_ns;
+        void (*disturb)(World&);
+        unsigned late_probes;
+    } cases[] = {
+        {"one lost probe; of a long link, as on a short one the second is back before anything is overdue", 200'000,
+         2 * ns_per_s, 20 * ns_per_s,
+         [](World& world) {
+             world.udp_passes = false;
+             world.run_for(2 * ns_per_s);
+             world.udp_passes = true;
+         },
+         1},
+        {"one slow answer", 100, period, 20 * ns_per_s,
+         [](World& world) {
+             world.one_way_us = 15'000;
+             world.run_for(period);
+             world.one_way_us = 100;
+         },
+         0},
+        {"all probes of a moment come back late, together, from a busy host", 100, period,
+         20 * ns_per_s + period - 10 * ns_per_ms, [](World& world) { world.busy_until = world.now + 210 * ns_per_ms; }, 2},
+        {"the prober itself pauses", 20'000, period, 20 * ns_per_s,
+         [](World& world) {
+             world.now += 30 * ns_per_s;
+             world.prober.excuse(world.now);
+         },
+         0},
+    };
+    for (const auto& [what, one_way_us, period_ns, until_ns, disturb, late_probes] : cases) {
+        SCOPED_TRACE(what);
+        World world(one_way_us);
+        world.prober.set_period(period_ns, world.now);
+        world.run_for(until_ns);
+        disturb(world);
+        world.run_for(20 * ns_per_s);
+        EXPECT_GE(world.prober.late_probes(), late_probes);
+        EXPECT_TRUE(world.announced.empty());
+    }
 }
 
 TEST(LinkProber, ADeadLinkBecomesInfiniteAndIsAnnouncedAgainWhenItIsBack) {
@@ -254,15 +264,6 @@ TEST(LinkProber, AStoppedProberIsSilentAndAReturnIsMeasuredAnew) {
     world.prober.start(world.now, world.now);
     world.run_for(ns_per_s);
     EXPECT_DOUBLE_EQ(world.prober.announced_us().value_or(0), 30'000);
-}
-
-TEST(LinkProber, APauseOfTheProberItselfIsNoNews) {
-    World world(20'000);
-    world.run_for(20 * ns_per_s);
-    world.now += 30 * ns_per_s;
-    world.prober.excuse(world.now);
-    world.run_for(10 * ns_per_s);
-    EXPECT_TRUE(world.announced.empty());
 }
 
 using Ticks = std::array<std::int64_t, 2>;

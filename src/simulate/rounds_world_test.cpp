@@ -348,16 +348,6 @@ class Watch {
     TimedRun<RoundsWorld> run_;
 };
 
-void print(const std::string& what, const Times& times) {
-    std::printf("%-12s all know after %.3f s, all have the tree after %.3f s; %zu messages, %d steps, %zu bytes\n",
-                what.c_str(), times.all_know_us / 1e6, times.all_have_tree_us / 1e6, times.messages, times.steps,
-                times.bytes);
-}
-
-std::string name(const char* what, int low, int high) {
-    return std::string(what) + " " + std::to_string(low) + "-" + std::to_string(high);
-}
-
 /// Of a message that goes by the shortest path from `from` to the farthest host.
 double flood_us(const RoundsWorld& world, int from) {
     Network network(world.host_count());
@@ -370,7 +360,6 @@ double flood_us(const RoundsWorld& world, int from) {
 TEST(RoundsTimedRun, HostsThatKnowNothingBuildTheirFirstTreeInOneRound) {
     Watch watch(six_sites_with({}, false), true);
     const Times times = watch.cold_start();
-    print("first tree", times);
     EXPECT_EQ(RoundsRules().objection_at_rest(watch.world()), "");
     EXPECT_EQ(watch.world().machine(23).version().number, 1U);
     EXPECT_LE(times.steps, 389);
@@ -392,10 +381,6 @@ TEST(RoundsTimedRun, EveryTreeLinkTenTimesWorseAndBack) {
         const Times better = watch.after_change(low, high);
         EXPECT_EQ(RoundsRules().objection_at_rest(watch.world()), "");
         EXPECT_NEAR(better.all_know_us, flood_us(watch.world(), low), 1);
-        if (latency_us > 1000 || low == 0) {
-            print(name("worse", low, high), worse);
-            print(name("better", low, high), better);
-        }
         EXPECT_LE(worse.steps, 122);
         EXPECT_LE(better.steps, 6 * 23);
         for (const Times& times : {worse, better}) {
@@ -435,7 +420,6 @@ TEST(RoundsTimedRun, AnAgentDiesAndComesBackWithNothing) {
         EXPECT_EQ(RoundsRules().objection_at_rest(watch.world()), "");
         const Times back = watch.after_host(host);
         EXPECT_EQ(RoundsRules().objection_at_rest(watch.world()), "");
-        print("host " + std::to_string(host), back);
         EXPECT_LE(back.all_have_tree_us, 3e6);
     }
 }

@@ -37,16 +37,5 @@ TEST(Blocks, CoverTheMessageInOrderAndDifferByAByte) {
     }
 }
 
-TEST(Segments, CutTheWholeAndOnlyTheLastIsShort) {
-    const auto at = [](std::size_t offset, std::size_t length) {
-        return Region{Buffer::output, offset, length};
-    };
-    EXPECT_EQ(segments_of(at(10, 0), 4), std::vector<Region>{});
-    EXPECT_EQ(segments_of(at(10, 7), 0), std::vector<Region>{at(10, 7)});
-    EXPECT_EQ(segments_of(at(10, 7), 4), (std::vector<Region>{at(10, 4), at(14, 3)}));
-    EXPECT_EQ(segments_of(at(10, 8), 4), (std::vector<Region>{at(10, 4), at(14, 4)}));
-    EXPECT_EQ(segments_of(at(10, 4), 4), std::vector<Region>{at(10, 4)});
-}
-
 }  // namespace
 }  // namespace mutirao

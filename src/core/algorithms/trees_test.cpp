@@ -2,43 +2,29 @@
 
 #include <gtest/gtest.h>
 
-#include "core/schedule/test_schedules.h"
+#include "core/schedule/printer.h"
 
 namespace mutirao {
 namespace {
 
-struct Expected {
-    StepKind kind;
-    int peer;
-    std::size_t offset_bytes;
-    std::size_t length_bytes;
-    std::vector<StepId> after;
-};
-
-void expect_steps(const Schedule& schedule, const std::vector<Expected>& expected) {
-    ASSERT_EQ(schedule.size(), expected.size());
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-        const Step& step = schedule.steps()[i];
-        const Region& region = step.kind == StepKind::send ? step.source : step.target;
-        EXPECT_EQ(step.kind, expected[i].kind) << "step " << i;
-        EXPECT_EQ(step.peer, expected[i].peer) << "step " << i;
-        EXPECT_EQ(region, (Region{Buffer::output, expected[i].offset_bytes,
-                                  expected[i].length_bytes}))
-            << "step " << i;
-        EXPECT_EQ(test::waits_of(schedule, i), expected[i].after) << "step " << i;
-    }
-}
-
 // Catches a segment that goes to one child before the one before it went to all, and a send that
 // waits for more than its own segment: both leave the data right and the pipeline slow.
 TEST(OverTree, ASegmentGoesToAllChildrenBeforeTheNextAndWaitsOnlyForItself) {
-    constexpr StepKind send = StepKind::send, receive = StepKind::receive;
     const Request request{.rank = 2, .size = 8, .length_bytes = 10, .parameters = {.segment_bytes = 4}};
-    expect_steps(over_place(request, {7, {3, 1}}),
-                 {{receive, 7, 0, 4, {}}, {send, 3, 0, 4, {0}}, {send, 1, 0, 4, {0}},
-                  {receive, 7, 4, 4, {}}, {send, 3, 4, 4, {3}}, {send, 1, 4, 4, {3}},
-                  {receive, 7, 8, 2, {}}, {send, 3, 8, 2, {6}}, {send, 1, 8, 2, {6}}});
-    expect_steps(over_place(request, {-1, {2}}), {{send, 2, 0, 4, {}}, {send, 2, 4, 4, {}}, {send, 2, 8, 2, {}}});
+    EXPECT_EQ(to_text({over_place(request, {7, {3, 1}})}),
+              "rank 0  step 0  receive output[0,4) from 7\n"
+              "rank 0  step 1  send output[0,4) to 3  after 0\n"
+              "rank 0  step 2  send output[0,4) to 1  after 0\n"
+              "rank 0  step 3  receive output[4,8) from 7\n"
+              "rank 0  step 4  send output[4,8) to 3  after 3\n"
+              "rank 0  step 5  send output[4,8) to 1  after 3\n"
+              "rank 0  step 6  receive output[8,10) from 7\n"
+              "rank 0  step 7  send output[8,10) to 3  after 6\n"
+              "rank 0  step 8  send output[8,10) to 1  after 6\n");
+    EXPECT_EQ(to_text({over_place(request, {-1, {2}})}),
+              "rank 0  step 0  send output[0,4) to 2\n"
+              "rank 0  step 1  send output[4,8) to 2\n"
+              "rank 0  step 2  send output[8,10) to 2\n");
 }
 
 TEST(OverTreeDeathTest, ATreeThatDoesNotFitIsABrokenInvariant) {

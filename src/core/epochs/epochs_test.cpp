@@ -335,40 +335,43 @@ TEST(Announcement, IsNoneOrOneThatSurvivesItsBytes) {
     EXPECT_GT(accepted, 5'000);
 }
 
-TEST(Announcement, KeepsPackedTreesAndRefusesWhatIsNone) {
-    Network network = test::network_of(6, [](int a, int b) { return Link{.latency_us = 10.0 * (1 + (a * b) % 5)}; });
-    network.transport.initial_window_bytes = 1000;
+/// Of six ranks on as many hosts.
+Announcement with_tree(std::string_view candidate, Tree tree) {
     Announcement made;
     made.next_first_call = 1;
     Ruling& ruling = made.rulings.emplace_back(ruling_of(4));
-    ruling.candidate = *parse_candidate(Collective::broadcast, "packed_trees").candidate;
-    ruling.tree = packed_trees(network, 4, 4000);
-    ASSERT_GT(ruling.tree->shares.size(), 2U);
-    EXPECT_EQ(decode_announcement(encode(made), 6, 6), made);
-    Tree& share = ruling.tree->shares[1];
-    share.parent = {1, 0, 4, 4, -1, 4};  // a circle
-    EXPECT_FALSE(decode_announcement(encode(made), 6, 6));
-    share.parent = {4, 4, 4, 6, -1, 4};  // no such host
-    EXPECT_FALSE(decode_announcement(encode(made), 6, 6));
-    share.parent = {4, 4, 4, -1, 0, 4};  // another root
-    EXPECT_FALSE(decode_announcement(encode(made), 6, 6));
+    ruling.candidate = *parse_candidate(Collective::broadcast, candidate).candidate;
+    ruling.tree = std::move(tree);
+    return made;
+}
+
+bool survives(const Announcement& made) { return decode_announcement(encode(made), 6, 6) == made; }
+bool is_refused(const Announcement& made) { return !decode_announcement(encode(made), 6, 6); }
+
+TEST(Announcement, KeepsPackedTreesAndRefusesWhatIsNone) {
+    Network network = test::network_of(6, [](int a, int b) { return Link{.latency_us = 10.0 * (1 + (a * b) % 5)}; });
+    network.transport.initial_window_bytes = 1000;
+    const Tree packed = *packed_trees(network, 4, 4000);
+    ASSERT_GT(packed.shares.size(), 2U);
+    EXPECT_TRUE(survives(with_tree("packed_trees", packed)));
+    for (const auto& [parent, why] : {std::pair{std::vector{1, 0, 4, 4, -1, 4}, "a circle"},
+                                      {{4, 4, 4, 6, -1, 4}, "no such host"}, {{4, 4, 4, -1, 0, 4}, "another root"}}) {
+        Tree wrong = packed;
+        wrong.shares[1].parent = parent;
+        EXPECT_TRUE(is_refused(with_tree("packed_trees", wrong))) << why;
+    }
 }
 
 // What goes by sites would not know where to.
 TEST(Announcement, KeepsTheSitesOfATwoLevelTreeAndOfNoOther) {
-    Announcement made;
-    made.next_first_call = 1;
-    Ruling& ruling = made.rulings.emplace_back(ruling_of(4));
-    ruling.candidate = *parse_candidate(Collective::broadcast, "groups:spread=4").candidate;
-    ruling.tree = two_level_tree({0, 1, 1, 0, 2, 2}, 4);
-    EXPECT_EQ(decode_announcement(encode(made), 6, 6), made);
-    ruling.tree->site_of.pop_back();
-    EXPECT_FALSE(decode_announcement(encode(made), 6, 6));
-    ruling.tree->site_of.clear();
-    EXPECT_FALSE(decode_announcement(encode(made), 6, 6));
-    ruling.tree = two_level_tree({0, 1, 1, 0, 2, 2}, 4);
-    ruling.candidate = *parse_candidate(Collective::broadcast, "tree:kind=mst").candidate;
-    EXPECT_FALSE(decode_announcement(encode(made), 6, 6));
+    const Tree sites = two_level_tree({0, 1, 1, 0, 2, 2}, 4);
+    EXPECT_TRUE(survives(with_tree("groups:spread=4", sites)));
+    EXPECT_TRUE(is_refused(with_tree("tree:kind=mst", sites)));
+    for (const std::size_t labels : {5, 0}) {
+        Tree fewer = sites;
+        fewer.site_of.resize(labels);
+        EXPECT_TRUE(is_refused(with_tree("groups:spread=4", fewer))) << labels;
+    }
 }
 
 TEST(Report, SurvivesItsBytes) {

@@ -15,6 +15,7 @@ namespace {
 using test::broadcast_promise;
 using test::input;
 using test::output;
+using test::schedules_of;
 using test::scratch;
 
 std::vector<int> all_ranks(int size) {
@@ -49,17 +50,12 @@ void expect_fault(const std::vector<Schedule>& schedules, const Promise& promise
     EXPECT_NE(result.reason.find(other_part), std::string::npos) << result.reason;
 }
 
+// Two pieces leave, are joined by a copy into scratch at another offset, and come back shifted and cut elsewhere.
 TEST(Checker, FollowsBytesCutDifferentlyOnEachSide) {
-    // Two pieces leave, are joined by a copy into scratch at another offset, and come back shifted
-    // and cut elsewhere.
-    std::vector<Schedule> ranks(2);
-    ranks[0].send(1, output(0, 3));
-    ranks[0].send(1, output(3, 7));
-    ranks[0].receive(1, scratch(100, 6));
-    const StepId first = ranks[1].receive(0, output(5, 3));
-    const StepId second = ranks[1].receive(0, output(8, 7));
-    const StepId joined = ranks[1].copy(output(5, 10), scratch(1, 10), std::array{first, second});
-    ranks[1].send(0, scratch(3, 6), std::array{joined});
+    const auto ranks =
+        schedules_of(2, "0 send output[0,3) to 1; 0 send output[3,10) to 1; 0 receive scratch[100,106) from 1;"
+                        "1 receive output[5,8) from 0; 1 receive output[8,15) from 0;"
+                        "1 copy output[5,15) into scratch[1,11) after 0 1; 1 send scratch[3,9) to 0 after 2");
     Promise promise;
     promise.before = {{{output(0, 10), {0}, 0}}, {}};
     promise.after = {{{scratch(100, 6), {0}, 2}}, {{output(5, 10), {0}, 0}}};
@@ -69,65 +65,55 @@ TEST(Checker, FollowsBytesCutDifferentlyOnEachSide) {
                  "expected bytes [3,9) of ranks {0}, found bytes [2,8) of ranks {0}");
 }
 
-TEST(Checker, NamesUnmatchedSend) {
-    auto ranks = test::flat_broadcast(3, 8);
-    ranks[0].send(2, output(0, 8));
-    expect_fault(ranks, broadcast_promise(3, 0, 8), "unmatched send: rank 0 step 2",
-                 "no partner at rank 2");
-}
-
-TEST(Checker, NamesUnmatchedReceive) {
-    auto ranks = test::flat_broadcast(3, 8);
-    ranks[2].receive(1, output(0, 8), std::array{StepId{0}});
-    expect_fault(ranks, broadcast_promise(3, 0, 8), "unmatched receive: rank 2 step 1");
-}
-
-TEST(Checker, NamesDifferentLengths) {
-    std::vector<Schedule> ranks(2);
-    ranks[0].send(1, output(0, 8));
-    ranks[1].receive(0, output(0, 7));
-    expect_fault(ranks, broadcast_promise(2, 0, 8), "lengths differ: rank 0 step 0",
-                 "rank 1 step 0 (receive output[0,7) from 0)");
-}
-
-TEST(Checker, NamesPeerOutOfRangeAndMessageToItself) {
-    std::vector<Schedule> ranks(2);
-    ranks[1].send(2, output(0, 0));
-    expect_fault(ranks, broadcast_promise(2, 0, 0), "peer out of range: rank 1 step 0",
-                 "there are 2 ranks");
-    ranks.assign(2, {});
-    ranks[1].send(1, output(0, 0));
-    ranks[1].receive(1, output(0, 0));
-    expect_fault(ranks, broadcast_promise(2, 0, 0), "message to itself: rank 1 step 0");
-}
-
-TEST(Checker, NamesDeadlockOfSynchronousSends) {
-    // Both send first and receive after: works with eager sends only.
-    std::vector<Schedule> ranks(2);
-    for (const int rank : {0, 1}) {
-        Schedule& own = ranks[static_cast<std::size_t>(rank)];
-        const StepId sent = own.send(1 - rank, input(0, 8));
-        own.receive(1 - rank, output(0, 8), std::array{sent});
-    }
-    Promise promise = allreduce_promise(2, 8);
-    expect_fault(ranks, promise, "deadlock under synchronous sends",
-                 "rank 0 step 0 (send input[0,8) to 1), rank 1 step 0 (send input[0,8) to 0)");
-}
-
-TEST(Checker, NamesDeadlockOfMessagesInTheWrongOrder) {
-    // The second message to rank 1 cannot start before the first, which waits for rank 1's answer
-    // to the second.
-    std::vector<Schedule> ranks(2);
-    const StepId answer = ranks[0].receive(1, output(8, 8));
-    ranks[0].send(1, output(0, 4), std::array{answer});
-    ranks[0].send(1, output(4, 4));
-    ranks[1].receive(0, scratch(0, 4));
-    ranks[1].send(0, output(0, 8), std::array{ranks[1].receive(0, scratch(4, 4))});
-    Promise promise;
-    promise.before = {{{output(0, 8), {0}, 0}}, {{output(0, 8), {1}, 0}}};
-    promise.after = {{{output(0, 16), {0}, 0}}, {{output(0, 8), {0}, 0}}};
-    expect_fault(ranks, promise, "deadlock",
-                 "rank 0 step 0 (receive output[8,16) from 1), rank 1 step 0 (receive scratch[0,4) from 0)");
+TEST(Checker, NamesWhatIsWrong) {
+    const struct {
+        const char* steps;
+        Promise promise;
+        const char* part;
+        const char* other_part = "";
+    } cases[] = {
+        {"0 send output[0,8) to 1; 1 receive output[0,8) from 0; 0 send output[0,8) to 1", broadcast_promise(2, 0, 8),
+         "unmatched send: rank 0 step 1", "no partner at rank 1"},
+        {"0 send output[0,8) to 1; 1 receive output[0,8) from 0; 1 receive output[0,8) from 0 after 0",
+         broadcast_promise(2, 0, 8), "unmatched receive: rank 1 step 1"},
+        {"0 send output[0,8) to 1; 1 receive output[0,7) from 0", broadcast_promise(2, 0, 8),
+         "lengths differ: rank 0 step 0", "rank 1 step 0 (receive output[0,7) from 0)"},
+        {"1 send output[0,0) to 2", broadcast_promise(2, 0, 0), "peer out of range: rank 1 step 0", "there are 2 ranks"},
+        {"1 send output[0,0) to 1; 1 receive output[0,0) from 1", broadcast_promise(2, 0, 0),
+         "message to itself: rank 1 step 0"},
+        // Both send first and receive after: works with eager sends only.
+        {"0 send input[0,8) to 1; 0 receive output[0,8) from 1 after 0;"
+         "1 send input[0,8) to 0; 1 receive output[0,8) from 0 after 0",
+         allreduce_promise(2, 8), "deadlock under synchronous sends",
+         "rank 0 step 0 (send input[0,8) to 1), rank 1 step 0 (send input[0,8) to 0)"},
+        // The second message to rank 1 cannot start before the first, which waits for rank 1's answer to the second.
+        {"0 receive output[8,16) from 1; 0 send output[0,4) to 1 after 0; 0 send output[4,8) to 1;"
+         "1 receive scratch[0,4) from 0; 1 receive scratch[4,8) from 0; 1 send output[0,8) to 0 after 1",
+         {{{{output(0, 8), {0}, 0}}, {{output(0, 8), {1}, 0}}}, {{{output(0, 16), {0}, 0}}, {{output(0, 8), {0}, 0}}}},
+         "deadlock", "rank 0 step 0 (receive output[8,16) from 1), rank 1 step 0 (receive scratch[0,4) from 0)"},
+        {"0 send output[0,8) to 1; 1 receive output[0,8) from 0; 1 send output[4,6) to 2; 2 receive output[4,6) from 1",
+         broadcast_promise(3, 0, 8), "race: rank 1 step 0 (receive output[0,8) from 0)",
+         "rank 1 step 1 (send output[4,6) to 2)"},
+        // A later write over bytes that an unfinished send still reads.
+        {"0 send output[0,8) to 1; 0 receive output[7,8) from 1;"
+         "1 receive output[0,8) from 0; 1 send output[7,8) to 0 after 0",
+         broadcast_promise(2, 0, 8), "race: rank 0 step 0", "rank 0 step 1"},
+        {"0 send output[0,9) to 1; 1 receive scratch[0,9) from 0", broadcast_promise(2, 0, 8),
+         "read of undefined bytes: rank 0 step 0", "at output byte 8"},
+        {"", broadcast_promise(2, 0, 8), "wrong final contents: rank 1 output[0,8)", "found undefined bytes"},
+        {"0 send output[0,8) to 1; 1 receive output[0,8) from 0; 1 copy output[0,4) into output[4,8) after 0",
+         broadcast_promise(2, 0, 8), "wrong final contents: rank 1 output[4,8)",
+         "expected bytes [4,8) of ranks {0}, found bytes [0,4) of ranks {0}"},
+        {"0 send input[0,4) to 1; 1 copy input[4,8) into output[4,8); 1 receive scratch[0,4) from 0;"
+         "1 reduce scratch[0,4) into output[4,8) after 0 1",
+         allreduce_promise(2, 8), "do not belong together: rank 1 step 2", "byte 4 of some ranks with byte 0"},
+        {"0 copy input[0,4) into input[4,8)", allreduce_promise(1, 8), "write to the input: rank 0 step 0"},
+        {"0 copy input[0,8) into output[1,9)", allreduce_promise(1, 8), "write outside the output", "rank 0 step 0"},
+        {"0 copy output[0,4) into output[2,6)", broadcast_promise(1, 0, 8),
+         "source and target overlap: rank 0 step 0"},
+    };
+    for (const auto& [steps, promise, part, other_part] : cases)
+        expect_fault(schedules_of(static_cast<int>(promise.before.size()), steps), promise, part, other_part);
 }
 
 TEST(Checker, NamesARankThatIsDoneBeforeAnotherHasBegun) {
@@ -140,24 +126,6 @@ TEST(Checker, NamesARankThatIsDoneBeforeAnotherHasBegun) {
         ranks[static_cast<std::size_t>(to)].receive(from, output(0, 0));
     }
     EXPECT_EQ(check(ranks, promise).reason, "");
-}
-
-TEST(Checker, NamesRaces) {
-    std::vector<Schedule> ranks(3);
-    ranks[0].send(1, output(0, 8));
-    ranks[1].receive(0, output(0, 8));
-    ranks[1].send(2, output(4, 2));
-    ranks[2].receive(1, output(4, 2));
-    const Promise promise = broadcast_promise(3, 0, 8);
-    expect_fault(ranks, promise, "race: rank 1 step 0 (receive output[0,8) from 0)",
-                 "rank 1 step 1 (send output[4,6) to 2)");
-
-    // A later write over bytes that an unfinished send still reads.
-    ranks.assign(2, {});
-    ranks[0].send(1, output(0, 8));
-    ranks[0].receive(1, output(7, 1));
-    ranks[1].send(0, output(7, 1), std::array{ranks[1].receive(0, output(0, 8))});
-    expect_fault(ranks, broadcast_promise(2, 0, 8), "race: rank 0 step 0", "rank 0 step 1");
 }
 
 TEST(Checker, SeesOrderThroughLongPathsOfDependencies) {
@@ -177,23 +145,6 @@ TEST(Checker, SeesOrderThroughLongPathsOfDependencies) {
     expect_fault(ranks, broadcast_promise(2, 0, 8), "race: rank 1 step 0", "rank 1 step 21");
 }
 
-TEST(Checker, NamesReadOfUndefinedBytes) {
-    std::vector<Schedule> ranks(2);
-    ranks[0].send(1, output(0, 9));
-    ranks[1].receive(0, scratch(0, 9));
-    expect_fault(ranks, broadcast_promise(2, 0, 8), "read of undefined bytes: rank 0 step 0",
-                 "at output byte 8");
-}
-
-TEST(Checker, NamesWrongAndMissingFinalContents) {
-    expect_fault({2, Schedule()}, broadcast_promise(2, 0, 8),
-                 "wrong final contents: rank 1 output[0,8)", "found undefined bytes");
-    auto ranks = test::messages(2, {{0, 1}}, 8);
-    ranks[1].copy(output(0, 4), output(4, 4), std::array{StepId{0}});
-    expect_fault(ranks, broadcast_promise(2, 0, 8), "wrong final contents: rank 1 output[4,8)",
-                 "expected bytes [4,8) of ranks {0}, found bytes [0,4) of ranks {0}");
-}
-
 TEST(Checker, NamesContributionsCountedTwice) {
     // Both exchange their input twice and add both copies.
     std::vector<Schedule> ranks(2);
@@ -210,28 +161,6 @@ TEST(Checker, NamesContributionsCountedTwice) {
     for (const Promise& promise : {allreduce_promise(2, 8), strict_allreduce(2, 8)})
         expect_fault(ranks, promise, "contribution counted twice: rank 1 step 6",
                      "combines ranks {0,1} with ranks {0}");
-}
-
-TEST(Checker, NamesReductionOfBytesThatDoNotBelongTogether) {
-    std::vector<Schedule> ranks(2);
-    ranks[0].send(1, input(0, 4));
-    const StepId copied = ranks[1].copy(input(4, 4), output(4, 4));
-    const StepId received = ranks[1].receive(0, scratch(0, 4));
-    ranks[1].reduce(scratch(0, 4), output(4, 4), std::array{copied, received});
-    expect_fault(ranks, allreduce_promise(2, 8), "do not belong together: rank 1 step 2",
-                 "byte 4 of some ranks with byte 0");
-}
-
-TEST(Checker, NamesWritesWhereTheyMustNotBe) {
-    std::vector<Schedule> ranks(1);
-    ranks[0].copy(input(0, 4), input(4, 4));
-    expect_fault(ranks, allreduce_promise(1, 8), "write to the input: rank 0 step 0");
-    ranks.assign(1, {});
-    ranks[0].copy(input(0, 8), output(1, 8));
-    expect_fault(ranks, allreduce_promise(1, 8), "write outside the output", "rank 0 step 0");
-    ranks.assign(1, {});
-    ranks[0].copy(output(0, 4), output(2, 4));
-    expect_fault(ranks, broadcast_promise(1, 0, 8), "source and target overlap: rank 0 step 0");
 }
 
 TEST(CheckerDeathTest, RefusesPromisesForOtherSizes) {
@@ -342,17 +271,11 @@ TEST(CheckerReductions, NameAnElementThatIsCut) {
     for (const std::size_t piece : {3u, 6u, 10u})
         expect_fault(in_pieces(24, piece), promise, "element cut: ", "of elements of 4 bytes");
     expect_fault(in_pieces(10, 12), strict_allreduce(2, 10), "element cut: ", "bytes [0,10)");
-    // What only moves may be cut anywhere.
-    std::vector<Schedule> moved(2);
-    StepId latest = moved[0].copy(input(0, 8), output(0, 8));
-    const StepId first = moved[0].receive(1, scratch(0, 3));
-    const StepId second = moved[0].receive(1, scratch(3, 5));
-    latest = moved[0].reduce(scratch(0, 8), output(0, 8), std::array{first, second, latest});
-    moved[0].send(1, output(0, 8), std::array{latest});
-    moved[1].send(0, input(0, 3));
-    moved[1].send(0, input(3, 5));
-    moved[1].receive(0, output(0, 8));
-    EXPECT_EQ(check(moved, strict_allreduce(2, 8)).reason, "");
+    const auto moved =
+        schedules_of(2, "0 copy input[0,8) into output[0,8); 0 receive scratch[0,3) from 1; 0 receive scratch[3,8) from 1;"
+                        "0 reduce scratch[0,8) into output[0,8) after 1 2 0; 0 send output[0,8) to 1 after 3;"
+                        "1 send input[0,3) to 0; 1 send input[3,8) to 0; 1 receive output[0,8) from 0");
+    EXPECT_EQ(check(moved, strict_allreduce(2, 8)).reason, "") << "what only moves may be cut anywhere";
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace {
 
 using test::messages;
 using test::output;
-using test::scratch;
+using test::schedules_of;
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
@@ -53,12 +53,10 @@ TEST(Predictor, WhatAcknowledgesAMessageTakesAPacketOfTheReplysWindow) {
         Network network = test::uniform_network(2, {100, unlimited});
         network.transport.initial_window_bytes = window;
         network.transport.buffered_limit_bytes = buffered_limit_bytes;
-        const Region asked{Buffer::output, 0, 1000}, reply{Buffer::output, 1000, reply_bytes};
-        std::vector<Schedule> schedules(2);
-        schedules[0].send(1, asked);
-        schedules[0].receive(1, reply);
-        schedules[1].send(0, reply, {{schedules[1].receive(0, asked)}});
-        return predict(schedules, network).rank_complete_us[0];
+        const std::string reply = "output[1000," + std::to_string(1000 + reply_bytes) + ")";
+        const std::string steps = "0 send output[0,1000) to 1; 0 receive " + reply + " from 1;"
+                                  "1 receive output[0,1000) from 0; 1 send " + reply + " to 0 after 0";
+        return predict(schedules_of(2, steps), network).rank_complete_us[0];
     };
     EXPECT_EQ(answered_us(window, Transport::unlimited), 200);
     EXPECT_EQ(answered_us(window - packet, 128), 200);
@@ -69,22 +67,15 @@ TEST(Predictor, WhatAcknowledgesAMessageTakesAPacketOfTheReplysWindow) {
 // A pause of a wait of 200.2 ms or more leaves half of the 4000 bytes that were sent at once in the end, three of them
 // what was sent at first.
 TEST(Predictor, AWindowClosesInALongPause) {
+    const auto schedules =
+        schedules_of(3, "0 send output[0,7000) to 1; 0 send output[0,1) to 2; 0 receive output[8000,8001) from 2;"
+                        "0 send output[0,3500) to 1 after 2; 1 receive output[0,7000) from 0;"
+                        "1 receive output[8000,11500) from 0; 2 receive output[0,1) from 0; 2 send output[0,1) to 0 after 0");
     for (const auto& [away_us, trips] : {std::pair{1000, 0}, {150'000, 1}, {400'000, 2}}) {
         Network network = test::uniform_network(3, {100, unlimited});
         network.transport.initial_window_bytes = 1000;
         network.set_link(0, 2, {static_cast<double>(away_us), unlimited});
         network.set_link(2, 0, {static_cast<double>(away_us), unlimited});
-        std::vector<Schedule> schedules(3);
-        const Region first{Buffer::output, 0, 7000}, then{Buffer::output, 0, 3500},
-            word{Buffer::output, 0, 1};
-        schedules[0].send(1, first);
-        schedules[0].send(2, word);
-        const StepId answered = schedules[0].receive(2, {Buffer::output, 8000, 1});
-        schedules[0].send(1, then, {{answered}});
-        schedules[1].receive(0, first);
-        schedules[1].receive(0, {Buffer::output, 8000, 3500});
-        const StepId asked = schedules[2].receive(0, word);
-        schedules[2].send(0, word, {{asked}});
         EXPECT_EQ(predict(schedules, network).completion_us, 2 * away_us + 100 + 200 * trips) << away_us;
     }
 }
@@ -114,29 +105,16 @@ TEST(Predictor, RendezvousAddsOneRoundTripToAnEarlyReceive) {
 }
 
 /// Rank 1 starts its receive from rank 0 only once rank 2's message is there, at 1000.
-std::vector<Schedule> late_receive() {
-    std::vector<Schedule> ranks(3);
-    ranks[0].send(1, output(0, 50));
-    ranks[2].send(1, output(50, 1));
-    ranks[1].receive(0, output(0, 50), std::array{ranks[1].receive(2, output(50, 1))});
-    return ranks;
-}
+constexpr const char* late_receive = "0 send output[0,50) to 1; 2 send output[50,51) to 1;"
+                                     "1 receive output[50,51) from 2; 1 receive output[0,50) from 0 after 0";
 
-TEST(Predictor, ALateReceiveMakesAnEagerMessageWait) {
+TEST(Predictor, ALateReceiveMakesItsMessageWait) {
     Network network = test::uniform_network(3, {100, 10}, {0, 4, unlimited});
     network.set_link(2, 1, {996, unlimited});
-    const Prediction prediction = predict(late_receive(), network);
-    EXPECT_EQ(prediction.rank_complete_us[0], 5) << "an eager send does not wait for the receive";
-    EXPECT_EQ(prediction.rank_complete_us[1], 1000 + 4);
-}
-
-TEST(Predictor, ALateReceiveMakesARendezvousWait) {
-    Network network = test::uniform_network(3, {100, 10}, {0, 4, unlimited});
-    network.set_link(2, 1, {996, unlimited});
+    const auto times_us = [&] { return predict(schedules_of(3, late_receive), network).rank_complete_us; };
+    EXPECT_EQ(times_us(), (std::vector<double>{5, 1000 + 4, 0})) << "an eager send does not wait for the receive";
     network.transport.eager_limit_bytes = 10;
-    const Prediction prediction = predict(late_receive(), network);
-    EXPECT_EQ(prediction.rank_complete_us[0], 1000 + 100 + 5);
-    EXPECT_EQ(prediction.rank_complete_us[1], 1000 + 100 + 5 + 100 + 4);
+    EXPECT_EQ(times_us(), (std::vector<double>{1000 + 100 + 5, 1000 + 100 + 5 + 100 + 4, 0}));
 }
 
 // Catches a walk that takes "no time has passed" for "has not happened".
@@ -173,12 +151,8 @@ TEST(Predictor, OneProcessorDoesBothSendsAndReceives) {
 TEST(Predictor, StepsStartInOrderPerPeer) {
     // Rank 0's second send to 1 is free to go, but may not overtake the first, which waits for 2.
     const Network network = test::uniform_network(3, {100, unlimited});
-    std::vector<Schedule> ranks(3);
-    ranks[0].send(1, output(0, 1), std::array{ranks[0].receive(2, output(0, 1))});
-    ranks[0].send(1, output(1, 1));
-    ranks[1].receive(0, output(0, 1));
-    ranks[1].receive(0, output(1, 1));
-    ranks[2].send(0, output(0, 1));
+    const auto ranks = schedules_of(3, "0 receive output[0,1) from 2; 0 send output[0,1) to 1 after 0; 0 send output[1,2) to 1;"
+                                       "1 receive output[0,1) from 0; 1 receive output[1,2) from 0; 2 send output[0,1) to 0");
     const Prediction prediction = predict(ranks, network, {.record_messages = true});
     ASSERT_EQ(prediction.messages.size(), 3u);
     EXPECT_EQ(prediction.messages[0].from, 2);
@@ -190,13 +164,10 @@ TEST(Predictor, StepsStartInOrderPerPeer) {
 // free only through the start of the first, after the send to 3 did.
 TEST(Predictor, WhatOneMessageSetsFreeStartsInStepOrder) {
     const Network network = test::uniform_network(4, {100, unlimited}, {7, 0, unlimited});
-    std::vector<Schedule> ranks(4);
-    ranks[0].send(1, output(0, 1));
-    const StepId received = ranks[1].receive(0, output(0, 1));
-    for (const int peer : {2, 2, 3}) {
-        ranks[1].send(peer, output(0, 1), std::array{received});
-        ranks[static_cast<std::size_t>(peer)].receive(1, output(0, 1));
-    }
+    const auto ranks =
+        schedules_of(4, "0 send output[0,1) to 1; 1 receive output[0,1) from 0; 1 send output[0,1) to 2 after 0;"
+                        "1 send output[0,1) to 2 after 0; 1 send output[0,1) to 3 after 0; 2 receive output[0,1) from 1;"
+                        "2 receive output[0,1) from 1; 3 receive output[0,1) from 1");
     const Prediction prediction = predict(ranks, network);
     EXPECT_EQ(prediction.rank_complete_us[2], 107 + 2 * 7 + 100);
     EXPECT_EQ(prediction.rank_complete_us[3], 107 + 3 * 7 + 100);
@@ -204,12 +175,9 @@ TEST(Predictor, WhatOneMessageSetsFreeStartsInStepOrder) {
 
 TEST(Predictor, WhatComesAfterASendWaitsUntilItsBytesLeft) {
     const Network network = test::uniform_network(3, {100, 10}, {1, 0, unlimited});
-    std::vector<Schedule> ranks(3);
-    const StepId first = ranks[0].send(1, output(0, 50));
-    const StepId copied = ranks[0].copy(scratch(0, 50), output(0, 50), std::array{first});
-    ranks[0].send(2, output(0, 50), std::array{copied});
-    ranks[1].receive(0, output(0, 50));
-    ranks[2].receive(0, output(0, 50));
+    const auto ranks =
+        schedules_of(3, "0 send output[0,50) to 1; 0 copy scratch[0,50) into output[0,50) after 0;"
+                        "0 send output[0,50) to 2 after 1; 1 receive output[0,50) from 0; 2 receive output[0,50) from 0");
     const Prediction prediction = predict(ranks, network);
     EXPECT_EQ(prediction.rank_complete_us[1], 1 + 5 + 100);
     EXPECT_EQ(prediction.rank_complete_us[2], (1 + 5) + (1 + 5) + 100);
@@ -233,11 +201,8 @@ TEST(Predictor, SaysThatAnUnusableLinkStops) {
 }
 
 TEST(Predictor, SaysThatAFaultyScheduleStops) {
-    std::vector<Schedule> ranks(2);
-    ranks[1].receive(0, output(0, 8));
-    EXPECT_TRUE(predict(ranks, Network(2)).stuck);
-    ranks[0].send(5, output(0, 8));
-    EXPECT_TRUE(predict(ranks, Network(2)).stuck);
+    EXPECT_TRUE(predict(schedules_of(2, "1 receive output[0,8) from 0"), Network(2)).stuck);
+    EXPECT_TRUE(predict(schedules_of(2, "1 receive output[0,8) from 0; 0 send output[0,8) to 5"), Network(2)).stuck);
 }
 
 TEST(PredictorDeathTest, RefusesAnotherNumberOfHosts) {
@@ -359,9 +324,8 @@ TEST(PredictorRanks, AMessageInsideAHostCostsWhatMemoryCosts) {
 }
 
 TEST(PredictorRanks, CopiesAndReductionsKeepTheProcessorBusy) {
-    std::vector<Schedule> ranks(1);
-    const StepId copied = ranks[0].copy(output(0, 1000), scratch(0, 1000));
-    ranks[0].reduce(scratch(0, 1000), output(0, 1000), std::array{copied});
+    const auto ranks = schedules_of(1, "0 copy output[0,1000) into scratch[0,1000);"
+                                       "0 reduce scratch[0,1000) into output[0,1000) after 0");
     EXPECT_EQ(predict(ranks, on_hosts(Network(1), {0})).completion_us, 10 + 20);
     EXPECT_EQ(predict(ranks, Network(1)).completion_us, 0) << "free memory";
 }

@@ -34,46 +34,38 @@ TEST(ScheduleDeathTest, RefusesNegativePeersAndUnequalCopies) {
 // the bytes demand, and compositions of right collectives are right.
 
 using test::output;
+using test::schedules_of;
 using test::scratch;
 using test::waits_of;
 
 using Ids = std::vector<StepId>;
 
 TEST(Append, OrdersByWhatTheBytesDemandAndNothingElse) {
-    Schedule whole;
-    whole.receive(1, output(0, 4));             // 0
-    whole.receive(1, output(4, 4));             // 1
-    whole.send(2, output(4, 4), std::array{1});  // 2
-    Schedule part;
-    part.send(0, output(0, 4));                  // 3: reads what 0 wrote
-    part.send(0, output(2, 4));                  // 4: of both
-    part.receive(0, output(4, 2));               // 5: over what 1 wrote and 2 reads
-    part.receive(0, output(6, 2), std::array{2});  // 6
-    part.send(0, output(4, 2), std::array{2});   // 7: ordered by the part itself
-    part.send(0, output(8, 2));                  // 8: touches nothing of the whole
-    whole.append(part, std::array{3});
-    EXPECT_EQ(waits_of(whole, 3), Ids{0});
+    Schedule whole = schedules_of(1, "0 receive output[0,4) from 1; 0 receive output[4,8) from 1;"
+                                     "0 send output[4,8) to 2 after 1")[0];
+    whole.append(schedules_of(1, "0 send output[0,4) to 0; 0 send output[2,6) to 0; 0 receive output[4,6) from 0;"
+                                 "0 receive output[6,8) from 0 after 2; 0 send output[4,6) to 0 after 2;"
+                                 "0 send output[8,10) to 0")[0],
+                 std::array{3});
+    EXPECT_EQ(waits_of(whole, 3), Ids{0}) << "it reads what 0 wrote";
     EXPECT_EQ(waits_of(whole, 4), (Ids{0, 1}));
-    EXPECT_EQ(waits_of(whole, 5), (Ids{1, 2}));
+    EXPECT_EQ(waits_of(whole, 5), (Ids{1, 2})) << "over what 1 wrote and 2 reads";
     EXPECT_EQ(waits_of(whole, 6), (Ids{1, 2, 5}));
-    EXPECT_EQ(waits_of(whole, 7), Ids{5});
-    EXPECT_EQ(waits_of(whole, 8), Ids{});
+    EXPECT_EQ(waits_of(whole, 7), Ids{5}) << "ordered by the part itself";
+    EXPECT_EQ(waits_of(whole, 8), Ids{}) << "it touches nothing of the whole";
 }
 
 // Catches a part that reads its input where the whole has its own, and scratch memory over a home.
 TEST(Append, InputAndOutputLieWhereTheyAreToldTo) {
-    Schedule whole;
-    whole.receive(1, scratch(16, 8));  // 0
-    Schedule part;
-    part.send(0, {Buffer::input, 4, 4});                        // 1: what 0 brought
-    const StepId staged = part.receive(0, scratch(0, 8));       // 2
-    part.copy(scratch(0, 8), output(0, 8), std::array{staged});  // 3
+    Schedule whole = schedules_of(1, "0 receive scratch[16,24) from 1")[0];
+    const Schedule part = schedules_of(1, "0 send input[4,8) to 0; 0 receive scratch[0,8) from 0;"
+                                          "0 copy scratch[0,8) into output[0,8) after 1")[0];
     whole.append(part, [](int) { return 2; },
                  {.input = scratch(16, 8), .output = scratch(100, 8)});
     EXPECT_EQ(whole.steps()[1].source, scratch(20, 4));
     EXPECT_EQ(whole.steps()[2].target, scratch(128, 8));
     EXPECT_EQ(whole.steps()[3].target, scratch(100, 8));
-    EXPECT_EQ(waits_of(whole, 1), Ids{0});
+    EXPECT_EQ(waits_of(whole, 1), Ids{0}) << "it sends what 0 brought";
     EXPECT_EQ(waits_of(whole, 2), Ids{});
     EXPECT_EQ(waits_of(whole, 3), Ids{2});
 }

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdio>
+#include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,6 +25,35 @@ inline Region input(std::size_t offset, std::size_t length) {
 }
 inline Region scratch(std::size_t offset, std::size_t length) {
     return {Buffer::scratch, offset, length};
+}
+
+/// A region as the printer writes it.
+inline Region region_of(const std::string& text) {
+    std::size_t begin = 0, end = 0;
+    std::sscanf(text.c_str() + text.find('['), "[%zu,%zu)", &begin, &end);
+    const Buffer buffer = text[0] == 'i' ? Buffer::input : text[0] == 'o' ? Buffer::output : Buffer::scratch;
+    return {buffer, begin, end - begin};
+}
+
+/// Schedules whose steps are written as the printer writes them, each behind its rank, as in
+/// "0 send output[0,8) to 1; 1 receive output[0,8) from 0; 1 copy output[0,8) into scratch[0,8) after 0".
+inline std::vector<Schedule> schedules_of(int size, const std::string& text) {
+    std::vector<Schedule> ranks(static_cast<std::size_t>(size));
+    std::istringstream steps(text);
+    for (std::string step; std::getline(steps, step, ';');) {
+        std::istringstream words(step);
+        std::size_t rank = 0;
+        std::string kind, one, preposition, other, after;
+        words >> rank >> kind >> one >> preposition >> other >> after;
+        std::vector<StepId> earlier;
+        for (StepId id = 0; words >> id;) earlier.push_back(id);
+        Schedule& own = ranks.at(rank);
+        if (kind == "send") own.send(std::stoi(other), region_of(one), earlier);
+        if (kind == "receive") own.receive(std::stoi(other), region_of(one), earlier);
+        if (kind == "copy") own.copy(region_of(one), region_of(other), earlier);
+        if (kind == "reduce") own.reduce(region_of(one), region_of(other), earlier);
+    }
+    return ranks;
 }
 
 /// What a step comes after.

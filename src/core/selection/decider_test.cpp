@@ -162,27 +162,18 @@ class DeciderTest : public ::testing::Test {
     }
 };
 
-// Predicted 2.4 times too slow, all of them, as in the loop that this was made for.
-TEST_F(DeciderTest, WhatIsPredictedToBeFarFasterRunsWithinTenCalls) {
-    program.add(allreduces, takes({{"native", 250'000}, {"ring", 100'000}}));
-    calls(allreduces, 4);
-    decider.on_outlook(allreduces, outlook({{"native", 600'000}, {"ring", 280'000}}));
-    calls(allreduces, 36);
-    EXPECT_EQ(program.ran()[3], "native");
-    EXPECT_GE(ran("ring"), 30);
-    EXPECT_EQ(program.ran().back(), "ring");
-}
-
-/// Calls that take what a table says, by native and one rival.
-struct Steady {
+/// Calls by native and one rival.
+struct Rivals {
     const char* what;
     ShapeClass shapes;
-    std::map<std::string, double> takes_us;
+    test::Truth takes_us;
     Outlook predicted;
     int calls;
-    std::string_view last;      ///< what runs in the end
-    std::ptrdiff_t most_tried;  ///< calls by the rival, unless it is the last
+    std::string_view last;           ///< what runs in the end
+    std::ptrdiff_t most_tried = -1;  ///< calls by the rival; -1: any number
+    int before_outlook = 0;          ///< of the calls
     std::string_view reason = "";
+    std::ptrdiff_t least_tried = 0;
 };
 
 Outlook with_bound(Outlook made, double bound_us) {
@@ -190,48 +181,91 @@ Outlook with_bound(Outlook made, double bound_us) {
     return made;
 }
 
-TEST(SteadyCalls, RunByWhatIsMeasuredToBeFaster) {
-    const Steady cases[] = {
-        {"native is measured before anything else runs", allreduces, {{"native", 250'000}, {"ring", 100'000}},
-         outlook({{"native", 600'000}, {"ring", 280'000}}), 4, "native", 0},
+constexpr double connecting_us = 2e6;
+Outlook with_connections(Outlook made) {
+    made.arms[1].connecting_us = connecting_us;
+    return made;
+}
+
+/// The rival's `made`-th call, from 1 on, takes what that says.
+test::Truth rival_takes(double native_us, std::function<double(int made)> rival_us) {
+    return [=, made = 0](const Arm& run, std::uint64_t) mutable {
+        return run.candidate.native() ? native_us : rival_us(++made);
+    };
+}
+
+/// As a scatter whose root pauses from the fourth call on.
+double scatter_us(const Arm& run, std::uint64_t number) {
+    return (run.candidate.native() ? 1'750'000 : 350'000) + (number < 2 ? -1'050'000 : number == 2 ? -350'000 : 1'860'000);
+}
+
+/// The first calls took less, as nobody waited in them for what the program does now: they are no controls.
+test::Truth after_other_times(std::uint64_t calls, std::uint64_t disturbed_call = 0) {
+    return [=](const Arm& run, std::uint64_t number) {
+        if (number == disturbed_call) return 661'000.0;
+        return run.candidate.native() ? (number < calls ? 560'000.0 : 830'000.0) : 710'000.0;
+    };
+}
+
+TEST(Rivals, RunByWhatIsMeasuredToBeFaster) {
+    const test::Truth far_faster = takes({{"native", 250'000}, {"ring", 100'000}});
+    const Outlook too_slow = outlook({{"native", 600'000}, {"ring", 280'000}});
+    const test::Truth four_times = takes({{"native", 400'000}, {"ring", 1'600'000}});
+    const Outlook uncertain = outlook({{"native", 400'000}, {"ring", 420'000}}, Collective::allreduce, 3);
+    const test::Truth connects =
+        rival_takes(500'000, [](int made) { return 300'000 + (made == 1 ? connecting_us : 0); });
+    const Outlook connecting = with_connections(outlook({{"native", 500'000}, {"ring", 300'000}}));
+    const Rivals cases[] = {
+        {"native is measured before anything else runs", allreduces, far_faster, too_slow, 4, "native", 0},
+        {"far faster, and predicted 2.4 times too slow, as in the loop that this was made for: within ten calls",
+         allreduces, far_faster, too_slow, 10, "ring", -1, 4},
         {"predicted to take half of native's time, and ten times as long: two calls, and never again", allreduces,
-         {{"native", 10'000}, {"ring", 100'000}}, outlook({{"native", 10'000}, {"ring", 5000}}), 1000, "native", 2},
+         takes({{"native", 10'000}, {"ring", 100'000}}), outlook({{"native", 10'000}, {"ring", 5000}}), 1000, "native", 2},
         {"as MPICH's alltoall of 64 KiB over far links, predicted at 20 ms: a tie is tried", allreduces,
-         {{"native", 400'000}, {"ring", 70'000}}, outlook({{"native", 20'000}, {"ring", 20'000}}), 60, "ring", 0},
-        {"a tie is native's", allreduces, {{"native", 10'000}, {"ring", 9900}},
-         outlook({{"native", 10'000}, {"ring", 9500}}), 2000, "native", 20, "measured"},
-        {"what is near the bound is left alone", allreduces, {{"native", 10'000}, {"ring", 5000}},
-         with_bound(outlook({{"native", 10'000}, {"ring", 5000}}), 9800), 100, "native", 0,
+         takes({{"native", 400'000}, {"ring", 70'000}}), outlook({{"native", 20'000}, {"ring", 20'000}}), 60, "ring"},
+        {"a tie is native's", allreduces, takes({{"native", 10'000}, {"ring", 9900}}),
+         outlook({{"native", 10'000}, {"ring", 9500}}), 2000, "native", 20, 0, "measured"},
+        {"what is near the bound is left alone", allreduces, takes({{"native", 10'000}, {"ring", 5000}}),
+         with_bound(outlook({{"native", 10'000}, {"ring", 5000}}), 9800), 100, "native", 0, 0,
          "nothing is predicted to take less"},
         {"calls that overlap take less than the bound, which is no reason to change", broadcasts,
-         {{"native", 210'000}, {"tree:kind=mst", 260'000}}, tree_at_the_bound(), 200, "native", 2},
+         takes({{"native", 210'000}, {"tree:kind=mst", 260'000}}), tree_at_the_bound(), 200, "native", 2},
+        {"three calls that differ so much judge nothing", allreduces, scatter_us,
+         outlook({{"native", 1'800'000}, {"ring", 350'000}}), 20, "ring", -1, 4},
+        {"what gets faster in its first probe, as over connections that begin slowly, is probed until it does not go on so",
+         allreduces, rival_takes(50'000, [](int made) { return made == 1 ? 200'000 : made == 2 ? 60'000 : 120'000; }),
+         outlook({{"native", 50'000}, {"ring", 10'000}}), 500, "native", 10},
+        {"what may take four times as long waits", allreduces, four_times, uncertain, 300, "native", 0},
+        {"until a share of the calls' time has paid for it", allreduces, four_times, uncertain, 1300, "native", 2, 0,
+         "", 2},
+        {"its probe promised more than it keeps", allreduces,
+         rival_takes(100'000, [](int made) { return made <= 2 ? 50'000 : 150'000; }),
+         outlook({{"native", 100'000}, {"ring", 50'000}}), 100, "native", 12},
+        {"many connections are not made", allreduces, connects, connecting, 20, "native", 0},
+        {"before they pay; not all calls of a probe last as long as its first", allreduces, connects, connecting, 50, "ring"},
+        {"some calls of the new time are known", broadcasts, after_other_times(13), tree_at_the_bound(), 166,
+         "tree:kind=mst", -1, 16},
+        {"none is, so that a probe loses and is made again", broadcasts, after_other_times(9), tree_at_the_bound(), 160,
+         "tree:kind=mst", -1, 10},
+        {"one of them was disturbed", broadcasts, after_other_times(9, 11), tree_at_the_bound(), 166, "tree:kind=mst",
+         -1, 16},
     };
-    for (const Steady& each : cases) {
+    for (const Rivals& each : cases) {
         SCOPED_TRACE(each.what);
         Decider decider(std::make_shared<Ledger>(opening_us), 0.0);
         DecidedProgram program(decider);
-        program.add(each.shapes, takes(each.takes_us));
-        decider.on_outlook(each.shapes, each.predicted);
-        for (int i = 0; i < each.calls; ++i) program.call(each.shapes);
+        program.add(each.shapes, each.takes_us);
+        for (int i = 0; i < each.calls; ++i) {
+            if (i == each.before_outlook) decider.on_outlook(each.shapes, each.predicted);
+            program.call(each.shapes);
+        }
         EXPECT_EQ(program.ran().back(), each.last);
-        const auto natively = std::count(program.ran().begin(), program.ran().end(), "native");
-        EXPECT_TRUE(each.last != "native" || each.calls - natively <= each.most_tried) << natively;
+        const auto tried = each.calls - std::count(program.ran().begin(), program.ran().end(), "native");
+        EXPECT_TRUE(tried >= each.least_tried && (each.most_tried < 0 || tried <= each.most_tried)) << tried;
         if (each.reason.empty()) continue;
         EXPECT_FALSE(program.decided().back().announced);
         EXPECT_NE(program.decided().back().reason.find(each.reason), std::string::npos);
     }
-}
-
-// As a scatter whose root pauses from the fourth call on: three calls that differ that much judge nothing.
-TEST_F(DeciderTest, WhereTheFirstCallsAreOfAnotherPaceMoreAreWaitedFor) {
-    program.add(allreduces, [](const Arm& run, std::uint64_t number) {
-        const double its_us = run.candidate.native() ? 1'750'000 : 350'000;
-        return its_us + (number < 2 ? -1'050'000 : number == 2 ? -350'000 : 1'860'000);
-    });
-    calls(allreduces, 4);
-    decider.on_outlook(allreduces, outlook({{"native", 1'800'000}, {"ring", 350'000}}));
-    calls(allreduces, 16);
-    EXPECT_EQ(program.ran().back(), "ring");
 }
 
 // As Open MPI's reduction among twenty ranks: taken for a binomial tree, which is as fast as any other there, and a
@@ -254,30 +288,6 @@ TEST_F(DeciderTest, NativeMayRunSomethingSlowerThanItIsTakenFor) {
     EXPECT_EQ(std::count(program.ran().end() - 40, program.ran().end(), "native"), 40);
     EXPECT_NEAR(decider.find(allreduces)->least_predicted_share(346'000), 0.5, 0.01);
     EXPECT_NEAR(decider.find(others)->least_predicted_share(346'000), 0.99, 0.01);
-}
-
-// In its first probe its calls get faster and faster, as those over connections do that begin slowly; more of them
-// show that it does not go on so.
-TEST_F(DeciderTest, WhatSeemedToGetFasterIsJudgedByWhatItTook) {
-    program.add(allreduces, [made = 0](const Arm& run, std::uint64_t) mutable {
-        if (run.candidate.native()) return 50'000.0;
-        ++made;
-        return made == 1 ? 200'000.0 : made == 2 ? 60'000.0 : 120'000.0;
-    });
-    decider.on_outlook(allreduces, outlook({{"native", 50'000}, {"ring", 10'000}}));
-    calls(allreduces, 500);
-    EXPECT_EQ(decider.find(allreduces)->incumbent()->candidate, arm("native").candidate);
-    EXPECT_LE(ran("ring"), 10);
-}
-
-// An arm that may take four times as long waits until a share of the calls' time has paid for it.
-TEST_F(DeciderTest, WhatCannotBePaidIsNotTried) {
-    begin(allreduces, takes({{"native", 400'000}, {"ring", 1'600'000}}),
-          outlook({{"native", 400'000}, {"ring", 420'000}}, Collective::allreduce, 3));
-    calls(allreduces, 300);
-    EXPECT_EQ(ran("ring"), 0);
-    calls(allreduces, 1000);
-    EXPECT_EQ(ran("ring"), 2);
 }
 
 // What one class is measured to save pays for a probe of another one that its calls could not pay yet.
@@ -324,19 +334,6 @@ TEST_F(DeciderTest, WhereMostIsToBeWonIsKnownFromTheFirstCallOn) {
     program.call(allreduces);
     ASSERT_FALSE(program.decided().empty());
     EXPECT_EQ(program.decided().front().ruling.shapes.collective, Collective::allreduce);
-}
-
-// Its probe promised more than it keeps.
-TEST_F(DeciderTest, WhatIsSlowerOnceItRunsAloneGoesAgain) {
-    int ring_calls = 0;
-    program.add(allreduces, [&](const Arm& run, std::uint64_t) {
-        if (run.candidate.native()) return 100'000.0;
-        return ++ring_calls <= 2 ? 50'000.0 : 150'000.0;
-    });
-    decider.on_outlook(allreduces, outlook({{"native", 100'000}, {"ring", 50'000}}));
-    calls(allreduces, 100);
-    EXPECT_LE(ran("ring"), 12);
-    EXPECT_EQ(program.ran().back(), "native");
 }
 
 TEST_F(DeciderTest, ShortCallsAreProbedForSoLongThatAClockTells) {
@@ -653,30 +650,6 @@ TEST_P(DeciderAtAPaceTest, CallsThatCatchUpAreNoReasonToGoBack) {
 // The root goes on before its message has arrived everywhere, or it does not.
 INSTANTIATE_TEST_SUITE_P(Paces, DeciderAtAPaceTest, ::testing::Values(500'000, 210'000));
 
-// The first calls took less, as nobody waited in them for what the program does now: they are no controls. The outlook
-// comes when some calls of the new time are known, one of which was disturbed, or none, so that a probe loses and is
-// made again.
-struct FirstTimes {
-    std::uint64_t calls;
-    int before_outlook;
-    std::uint64_t disturbed_call = 0;
-};
-class DeciderAfterOtherTimesTest : public DeciderTest, public ::testing::WithParamInterface<FirstTimes> {};
-
-TEST_P(DeciderAfterOtherTimesTest, WhatNativeTookThenIsHeldAgainstNothing) {
-    program.add(broadcasts, [](const Arm& run, std::uint64_t number) {
-        if (number == GetParam().disturbed_call) return 661'000.0;
-        return run.candidate.native() ? (number < GetParam().calls ? 560'000.0 : 830'000.0) : 710'000.0;
-    });
-    calls(broadcasts, GetParam().before_outlook);
-    decider.on_outlook(broadcasts, tree_at_the_bound());
-    calls(broadcasts, 150);
-    EXPECT_EQ(program.ran().back(), "tree:kind=mst");
-}
-
-INSTANTIATE_TEST_SUITE_P(Times, DeciderAfterOtherTimesTest,
-                         ::testing::Values(FirstTimes{13, 16}, FirstTimes{9, 10}, FirstTimes{9, 16, 11}));
-
 // The root is two hundred messages ahead.
 TEST_F(DeciderTest, InAFloodOfBroadcastsNothingIsTriedNorExpectedToBeWon) {
     begin(broadcasts, takes({{"native", 1300}, {"tree:kind=mst", 900}}), tree_at_the_bound());
@@ -685,23 +658,6 @@ TEST_F(DeciderTest, InAFloodOfBroadcastsNothingIsTriedNorExpectedToBeWon) {
     const std::vector<Decider::NativeTime> flood = {{broadcasts, 500, 1300}}, one_by_one = {{broadcasts, 500, 475'000}};
     EXPECT_EQ(decider.expected_gain_us(flood), 0);
     EXPECT_GT(decider.expected_gain_us(one_by_one), 500 * 200'000);
-}
-
-// Seen to fail where the first call of a probe was taken to last as long as the others.
-TEST_F(DeciderTest, ManyConnectionsAreMadeOnceTheyPay) {
-    constexpr double connecting_us = 2e6;
-    bool connected = false;
-    program.add(allreduces, [&](const Arm& run, std::uint64_t) {
-        if (run.candidate.native()) return 500'000.0;
-        return 300'000.0 + (std::exchange(connected, true) ? 0 : connecting_us);
-    });
-    Outlook made = outlook({{"native", 500'000}, {"ring", 300'000}});
-    made.arms[1].connecting_us = connecting_us;
-    decider.on_outlook(allreduces, made);
-    calls(allreduces, 20);
-    EXPECT_EQ(ran("ring"), 0);
-    calls(allreduces, 30);
-    EXPECT_EQ(program.ran().back(), "ring");
 }
 
 // Half of what the allreduce gains the broadcast behind it waits longer, whatever runs that.

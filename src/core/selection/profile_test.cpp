@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <sstream>
+#include <string>
 
 #include "core/network/test_networks.h"
 
@@ -42,46 +46,77 @@ Network sites_of_two(double near_us, double far_us) {
 
 Fabric fabric_of(const Network& network) { return describe_fabric(network, "some model", ""); }
 
+/// Of "NAME BYTES MEDIAN_US [tuned] [cold]; ...".
+std::vector<ProfileRow> rows_of(const std::string& text, Ranks ranks = {8, 4, 2}) {
+    std::vector<ProfileRow> rows;
+    std::istringstream items(text);
+    for (std::string item; std::getline(items, item, ';');) {
+        std::istringstream words(item);
+        std::string name, more;
+        std::size_t length_bytes = 0;
+        double median_us = 0;
+        words >> name >> length_bytes >> median_us;
+        ProfileRow& made = rows.emplace_back(row(name, length_bytes, median_us));
+        made.ranks = ranks;
+        while (words >> more) {
+            if (more == "tuned") made.origin = Origin::tuned;
+            if (more == "cold") made.buffers = Buffers::cold;
+        }
+    }
+    return rows;
+}
+
+/// Candidates and their times; "about": interpolated.
+std::string told(const std::vector<ProfileRow>& rows, std::size_t length_bytes, Ranks ranks = {8, 4, 2}) {
+    std::ostringstream text;
+    for (const Remembered& each : at(rows, length_bytes, ranks)) {
+        EXPECT_EQ(each.row.length_bytes, length_bytes);
+        EXPECT_EQ(each.row.ranks, ranks);
+        text << (text.tellp() > 0 ? ", " : "") << (each.interpolated ? "about " : "") << to_string(each.row.candidate)
+             << ' ' << each.row.time_us.median << " in " << each.row.time_us.low << ".." << each.row.time_us.high;
+    }
+    return text.str();
+}
+
+// A row's interval is from 0.9 to 1.2 of its median; intervals that are apart are spanned.
 TEST(Profile, WhatWasMeasuredComesBackFastestFirst) {
-    const auto known = at({row("flat", 24, 300), row("binomial", 24, 100), row("native", 24, 200)}, 24);
-    ASSERT_EQ(known.size(), 3u);
-    EXPECT_EQ(to_string(known[0].row.candidate), "binomial");
-    EXPECT_EQ(to_string(known[1].row.candidate), "native");
-    EXPECT_EQ(known[2].row.time_us.median, 300);
-    EXPECT_FALSE(known[0].interpolated);
+    const std::string far_apart = "flat 1024 100; flat 1048576 400";
+    const struct {
+        const char* what;
+        std::string rows;
+        std::size_t length_bytes;
+        const char* told;
+    } cases[] = {
+        {"of the same length", "flat 24 300; binomial 24 100; native 24 200", 24,
+         "binomial 100 in 90..120, native 200 in 180..240, flat 300 in 270..360"},
+        {"on a straight line in logarithms: half way from 1 KiB to 16 KiB, and from 100 to 400",
+         "flat 1024 100; flat 16384 400", 4096, "about flat 200 in 180..240"},
+        {"nothing is made up below", far_apart, 512, ""},
+        {"nor above", far_apart, 2 << 20, ""},
+        {"nor too far from either", far_apart, 32768, ""},
+        {"nor for no bytes", far_apart, 0, ""},
+        {"ruled alike", far_apart, 1500, "about flat 100 in 90..120"},
+        {"cold buffers do not count", "flat 24 500 cold; flat 24 100", 24, "flat 100 in 90..120"},
+        {"where anything else is known", "flat 24 500 cold", 24, "flat 500 in 450..600"},
+        {"tuned and learned, as many windows and as old", "flat 24 100; flat 24 400 tuned", 24, "flat 200 in 90..480"},
+        {"ratios to native are what compares",
+         "native 24 1000; flat 24 500; native 24 100 tuned; binomial 24 60 tuned", 24,
+         "flat 50 in 45..60, binomial 60 in 54..72, native 100 in 90..120"},
+        {"without one no telling how flat compares", "flat 24 500; native 24 100 tuned; binomial 24 60 tuned", 24,
+         "binomial 60 in 54..72, native 100 in 90..120"},
+    };
+    for (const auto& [what, rows, length_bytes, answer] : cases)
+        EXPECT_EQ(told(rows_of(rows), length_bytes), answer) << what;
 }
 
-TEST(Profile, BetweenTwoLengthsTimesLieOnAStraightLineInLogarithms) {
-    // 4 KiB is half way from 1 KiB to 16 KiB, and 200 from 100 to 400.
-    const auto known = at({row("flat", 1024, 100), row("flat", 16384, 400)}, 4096);
-    ASSERT_EQ(known.size(), 1u);
-    EXPECT_TRUE(known[0].interpolated);
-    EXPECT_NEAR(known[0].row.time_us.median, 200, 1e-6);
-    EXPECT_NEAR(known[0].row.time_us.low, 180, 1e-6);
-    EXPECT_EQ(known[0].row.length_bytes, 4096u);
-}
-
-TEST(Profile, NothingIsMadeUpBeyondWhatWasMeasured) {
-    const std::vector<ProfileRow> rows{row("flat", 1024, 100), row("flat", 1 << 20, 400)};
-    EXPECT_TRUE(at(rows, 512).empty());
-    EXPECT_TRUE(at(rows, 2 << 20).empty());
-    EXPECT_TRUE(at(rows, 32768).empty()) << "too far from either";
-    EXPECT_TRUE(at(rows, 0).empty());
-    ASSERT_EQ(at(rows, 1500).size(), 1u) << "ruled alike";
-    EXPECT_TRUE(at(rows, 1500)[0].interpolated);
-}
-
+// Times of different numbers do not compare.
 TEST(Profile, OfOtherNumbersOfRanksTheNearestServes) {
-    std::vector<ProfileRow> rows{row("flat", 24, 100), row("flat", 24, 700), row("chain", 24, 50)};
-    rows[1].ranks = {12, 4, 3};
-    rows[2].ranks = {16, 4, 4};
-    const auto known = at(rows, 24, {11, 4, 3});
-    ASSERT_EQ(known.size(), 1u) << "times of different numbers do not compare";
-    EXPECT_EQ(known[0].row.time_us.median, 700);
-    EXPECT_TRUE(known[0].interpolated);
-    EXPECT_EQ(known[0].row.ranks, (Ranks{11, 4, 3}));
-    EXPECT_TRUE(at(rows, 24, {33, 4, 9}).empty());
-    EXPECT_TRUE(at(rows, 24, {8, 8, 1}).empty()) << "on other hosts";
+    std::vector<ProfileRow> rows = rows_of("flat 24 100");
+    std::ranges::copy(rows_of("flat 24 700", {12, 4, 3}), std::back_inserter(rows));
+    std::ranges::copy(rows_of("chain 24 50", {16, 4, 4}), std::back_inserter(rows));
+    EXPECT_EQ(told(rows, 24, {11, 4, 3}), "about flat 700 in 630..840");
+    EXPECT_EQ(told(rows, 24, {33, 4, 9}), "");
+    EXPECT_EQ(told(rows, 24, {8, 8, 1}), "") << "on other hosts";
 }
 
 TEST(Profile, AnotherRootIsAnotherCallUnlessOnOneHost) {
@@ -114,38 +149,6 @@ TEST(Profile, WhatIsNotForSoManyRanksIsLeftOut) {
     EXPECT_TRUE(remembered({doubling}, shape, {7, 4, 2}).empty());
 }
 
-TEST(Profile, ColdBuffersCountWhereNothingElseIsKnown) {
-    ProfileRow cold = row("flat", 24, 500);
-    cold.buffers = Buffers::cold;
-    EXPECT_EQ(at({cold, row("flat", 24, 100)}, 24)[0].row.time_us.median, 100);
-    EXPECT_EQ(at({cold}, 24)[0].row.time_us.median, 500);
-}
-
-TEST(Profile, TunedAndLearnedTellOneTime) {
-    ProfileRow tuned = row("flat", 24, 400);
-    tuned.origin = Origin::tuned;
-    const auto known = at({row("flat", 24, 100), tuned}, 24);
-    ASSERT_EQ(known.size(), 1u);
-    EXPECT_NEAR(known[0].row.time_us.median, 200, 1e-9) << "as many windows, as old";
-    EXPECT_EQ(known[0].row.windows, 20u);
-}
-
-TEST(Profile, RatiosToNativeAreWhatCompares) {
-    std::vector<ProfileRow> rows{row("native", 24, 1000), row("flat", 24, 500), row("native", 24, 100),
-                                 row("binomial", 24, 60)};
-    rows[2].origin = rows[3].origin = Origin::tuned;
-    const auto known = at(rows, 24);
-    ASSERT_EQ(known.size(), 3u);
-    EXPECT_EQ(to_string(known[0].row.candidate), "flat");
-    EXPECT_NEAR(known[0].row.time_us.median, 50, 1e-9);
-    EXPECT_NEAR(known[0].row.time_us.high, 60, 1e-9);
-    EXPECT_NEAR(known[2].row.time_us.median, 100, 1e-9);
-    rows.erase(rows.begin());
-    const auto without = at(rows, 24);
-    ASSERT_EQ(without.size(), 2u) << "no telling how flat compares";
-    EXPECT_EQ(to_string(without[0].row.candidate), "binomial");
-}
-
 TEST(Profile, MoreWindowsAndNewerOnesWeighMore) {
     ProfileRow one = row("flat", 24, 100);
     ProfileRow other = row("flat", 24, 110);
@@ -162,18 +165,14 @@ TEST(Profile, MoreWindowsAndNewerOnesWeighMore) {
 
 TEST(Profile, NativeGoesOnlyForWhatIsClearlyFaster) {
     EXPECT_EQ(preferred(at({row("flat", 24, 10)}, 24)), nullptr);
-    const auto name = [](const std::vector<ProfileRow>& rows) -> std::string {
-        const auto known = at(rows, 24);
-        const Remembered* const best = preferred(known);
-        return best == nullptr ? "open" : to_string(best->row.candidate);
-    };
     // Native is between 90 and 120; others take up to 1.2 of their medians.
-    EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 98)}), "native");
-    EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 96)}), "open");
-    EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 84)}), "open");
-    EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 83)}), "flat");
-    EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 300)}), "native");
-    EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 72), row("chain", 24, 20)}), "chain");
+    for (const auto& [others, expected] :
+         {std::pair{"flat 24 98", "native"}, {"flat 24 96", "open"}, {"flat 24 84", "open"}, {"flat 24 83", "flat"},
+          {"flat 24 300", "native"}, {"flat 24 72; chain 24 20", "chain"}}) {
+        const auto known = at(rows_of(std::string("native 24 100; ") + others), 24);
+        const Remembered* const best = preferred(known);
+        EXPECT_EQ(best == nullptr ? "open" : to_string(best->row.candidate), expected) << others;
+    }
 }
 
 // In a lab of six hosts a job had settled on these; the next one went back to native for half of its calls.
@@ -198,12 +197,6 @@ TEST(Profile, WhatIsLearnedComesBack) {
     const ProfileRow rooted = learned_row(broadcast_of(24, 3), {8, 4, 2}, candidate("flat"), {1, 2, 3}, 9, 1000);
     EXPECT_EQ(rooted.root, 3);
     EXPECT_EQ(remembered({rooted}, broadcast_of(24, 3), {8, 4, 2})[0].row.time_us.high, 3);
-}
-
-TEST(Profile, IntervalsApartAreSpanned) {
-    const ProfileRow both = merged(row("flat", 24, 100), row("flat", 24, 1000));
-    EXPECT_EQ(both.time_us.low, 90);
-    EXPECT_EQ(both.time_us.high, 1200);
 }
 
 TEST(Profile, FabricsAreAlikeUpToAQuarter) {

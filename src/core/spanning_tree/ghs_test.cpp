@@ -12,29 +12,6 @@ Node lone(int self, const std::vector<Neighbour>& neighbours) {
     return {self, neighbours, {{}, {self}, {0, 1, 2, 3, 4, 5, 6, 7}}};
 }
 
-// Host 2 is known from the initiate, host 4 from the rejection by host 3: neither is tested.
-TEST(Ghs, KnownMembersAreNotTestedButToldOf) {
-    const Weight core{5, 0, 1};
-    Node node = lone(0, {{1, core}, {2, {6, 0, 2}}, {3, {7, 0, 3}}, {4, {8, 0, 4}}, {5, {9, 0, 5}}});
-    node.wake();
-    Output out = node.on(1, {Kind::initiate, 1, core, State::find, 0, {0, 1, 2}});
-    ASSERT_EQ(out.size(), 1U);
-    EXPECT_EQ(out[0].to, 3);
-    EXPECT_EQ(out[0].message.kind, Kind::test);
-    out = node.on(3, {Kind::reject, 0, {}, State::sleeping, 0, {0, 1, 3, 4}});
-    ASSERT_EQ(out.size(), 1U);
-    EXPECT_EQ(out[0].to, 5);
-    out = node.on(5, {Kind::accept, 0, {}, State::sleeping, 0, {}});
-    ASSERT_EQ(out.size(), 1U);
-    EXPECT_EQ(out[0].message, (Message{Kind::report, 0, {9, 0, 5}, State::sleeping, 0,
-                                       {0, 1, 2, 3, 4}}));
-    out = node.on(1, {Kind::change_root, 0, {}, State::sleeping, 0, {1, 6}});
-    ASSERT_EQ(out.size(), 1U);
-    EXPECT_EQ(out[0].to, 5);
-    EXPECT_EQ(out[0].message, (Message{Kind::connect, 1, {}, State::sleeping, 0,
-                                       {0, 1, 2, 3, 4, 6}}));
-}
-
 // A connect at one's own level waits; only the answer to it names its sender's members.
 TEST(Ghs, AWaitingConnectTellsNothing) {
     const Weight core{5, 0, 1};

@@ -7,19 +7,6 @@
 namespace mutirao::rounds {
 namespace {
 
-TEST(LinkTable, FollowsUsableLinks) {
-    LinkTable table(6);
-    table.set(0, 3, {0, 1, 1});
-    table.set(3, 5, {2, 1, 1});
-    table.set(1, 4, {0, 0, 1});
-    table.set(2, 3, {1, 0, unusable_us});
-    EXPECT_EQ(table.component(5), (HostSet{0, 3, 5}));
-    EXPECT_EQ(table.component(2), (HostSet{2}));
-    table.keep_only({3, 5, 1});
-    EXPECT_EQ(table.component(5), (HostSet{3, 5}));
-    EXPECT_EQ(table.component(1), (HostSet{1}));
-}
-
 // Whoever was down in between may have lost messages; how often it was measured is of no interest.
 TEST(LinkState, SaysWhetherATreeHasToBeRevised) {
     const LinkState five{1, 2, 5}, again{1, 4, 5}, came_back{2, 1, 5}, six{1, 3, 6};

@@ -186,14 +186,6 @@ TEST(Rounds, AChannelThatBrokeCarriesNoMoreOfTheRound) {
     }
 }
 
-TEST(Rounds, NamesOfRoundsAreOrdered) {
-    using rounds::RoundId;
-    EXPECT_LT((RoundId{1, 0, 9}), (RoundId{2, 5, 1}));
-    EXPECT_LT((RoundId{1, 3, 9}), (RoundId{1, 2, 1}));  // the lower host's counts
-    EXPECT_LT((RoundId{1, 3, 1}), (RoundId{1, 3, 2}));
-    EXPECT_LT(RoundId{}, (RoundId{1, 1000, 0}));
-}
-
 TEST(Rounds, WhoJoinsHearsOfTheNewestRound) {
     Hosts hosts = joined_triangle();
     hosts.send(0, hosts.at(0).announce(1, 9));

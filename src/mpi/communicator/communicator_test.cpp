@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
 #include <vector>
 
@@ -31,59 +32,43 @@ CallShape call_of(Collective collective, std::size_t length_bytes) {
     return {.collective = collective, .length_bytes = length_bytes};
 }
 
-TEST(Points, LieEverFartherApart) {
-    const std::vector<CallShape> calls(130, call_of(Collective::allreduce, 8));
-    EXPECT_EQ(points_in(calls), (std::vector<int>{32, 40, 50, 62, 77, 96, 120}));
+/// So many broadcasts of 8 bytes, but for these.
+std::vector<CallShape> broadcasts_but(std::size_t count, const std::map<std::size_t, CallShape>& others) {
+    std::vector<CallShape> calls(count, call_of(Collective::broadcast, 8));
+    for (const auto& [number, call] : others) calls[number] = call;
+    return calls;
 }
 
-TEST(Points, ComeSoonerWhereCallsAreLong) {
-    const std::vector<CallShape> calls(40, call_of(Collective::allreduce, 1 << 20));
-    EXPECT_EQ(points_in(calls), (std::vector<int>{2, 3, 4, 5, 7, 9, 12, 15, 19, 24, 30, 38}));
-}
-
-// A training step: a gradient, and whether it went well. Where some follow a root they may have to wait for who is late.
-TEST(Points, BeginWithACallAsLongAsAllUntilTheFirst) {
-    std::vector<CallShape> calls(6, call_of(Collective::allreduce, 4 << 20));
-    calls[1] = calls[3] = calls[5] = call_of(Collective::allreduce, 8);
-    EXPECT_EQ(points_in(calls), (std::vector<int>{0, 1, 3, 5}));
-    EXPECT_EQ(points_in(std::vector(3, call_of(Collective::broadcast, 4 << 20))), (std::vector<int>{1, 2}));
-}
-
-// Each of the eight ranks has a block of 64 KiB for every other: nine units a call.
-TEST(Points, CountAllBlocksOfACall) {
-    const std::vector<CallShape> calls(8, call_of(Collective::alltoall, 1 << 16));
-    EXPECT_EQ(points_in(calls), (std::vector<int>{4, 5, 7}));
-    EXPECT_EQ(Points::units_of(call_of(Collective::alltoallv, 1 << 16), 8), 2) << "nobody knows the others' lengths";
-}
-
-// Wherever ranks may return before others have come they would wait for a vote alone.
 TEST(Points, LieWhereRanksWaitForEachOtherAnyway) {
-    std::vector<CallShape> calls(60, call_of(Collective::broadcast, 8));
-    calls[45] = call_of(Collective::barrier, 0);
-    calls[56] = call_of(Collective::allreduce, 0);
-    calls[57] = call_of(Collective::alltoall, 8);
-    EXPECT_EQ(points_in(calls), (std::vector<int>{45, 57}));
-}
-
-TEST(Points, LieSeldomWhereSomeRunAheadOfWhoCannotTellThem) {
-    const std::vector<CallShape> gathers(20'000, call_of(Collective::gather, 8));
-    EXPECT_EQ(points_in(gathers), (std::vector<int>{544, 2856, 14'994}));
-}
-
-TEST(Points, LieThereAsElsewhereWhereTheUserSaysThatItPays) {
-    const std::vector<CallShape> calls(30, call_of(Collective::reduce, 8));
-    EXPECT_EQ(points_in(calls, 1, false), points_in(std::vector(30, call_of(Collective::broadcast, 8)), 1));
-}
-
-TEST(Points, LieInAnyCallWhereRanksWaitInAll) {
-    Points points(2, true, true);
-    EXPECT_FALSE(points.lies_in(call_of(Collective::reduce, 8), 1, 8));
-    EXPECT_TRUE(points.lies_in(call_of(Collective::reduce, 8), 0, 8));
-}
-
-TEST(Points, LieAnywhereInAProgramThatMakesNoSuchCalls) {
-    const std::vector<CallShape> calls(200, call_of(Collective::broadcast, 8));
-    EXPECT_EQ(points_in(calls), (std::vector<int>{48, 66, 90, 123, 168}));
+    using enum Collective;
+    const auto all = [](std::size_t count, Collective collective, std::size_t length_bytes) {
+        return std::vector(count, call_of(collective, length_bytes));
+    };
+    const CallShape gradient = call_of(allreduce, 4 << 20), went_well = call_of(allreduce, 8);
+    const struct {
+        const char* what;
+        std::vector<CallShape> calls;
+        std::vector<int> points;
+    } cases[] = {
+        {"ever farther apart", all(130, allreduce, 8), {32, 40, 50, 62, 77, 96, 120}},
+        {"sooner where calls are long", all(40, allreduce, 1 << 20), {2, 3, 4, 5, 7, 9, 12, 15, 19, 24, 30, 38}},
+        {"a first call as long as all until the first point is one",
+         {gradient, went_well, gradient, went_well, gradient, went_well}, {0, 1, 3, 5}},
+        {"not where some follow a root: they may have to wait for who is late", all(3, broadcast, 4 << 20), {1, 2}},
+        {"eight blocks of 64 KiB are nine units a call", all(8, alltoall, 1 << 16), {4, 5, 7}},
+        {"ranks that may return before others have come would wait for a vote alone",
+         broadcasts_but(60, {{45, call_of(barrier, 0)}, {56, call_of(allreduce, 0)}, {57, call_of(alltoall, 8)}}),
+         {45, 57}},
+        {"seldom where some run ahead of who cannot tell them", all(20'000, gather, 8), {544, 2856, 14'994}},
+        {"anywhere in a program that makes no such calls", all(200, broadcast, 8), {48, 66, 90, 123, 168}},
+    };
+    for (const auto& [what, calls, points] : cases) EXPECT_EQ(points_in(calls), points) << what;
+    EXPECT_EQ(Points::units_of(call_of(alltoallv, 1 << 16), 8), 2) << "nobody knows the others' lengths";
+    EXPECT_EQ(points_in(all(30, reduce, 8), 1, false), points_in(all(30, broadcast, 8), 1))
+        << "where the user says that it pays";
+    Points waiting_in_all(2, true, true);
+    EXPECT_FALSE(waiting_in_all.lies_in(call_of(reduce, 8), 1, 8));
+    EXPECT_TRUE(waiting_in_all.lies_in(call_of(reduce, 8), 0, 8));
 }
 
 const int some_function = 0, another_function = 0;
