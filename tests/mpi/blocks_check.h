@@ -265,7 +265,8 @@ static inline void all_blocks(struct place here, const struct collective* it) {
                                     .length = lengths[l],
                                     .kind = (turn + l) % of_any_length,
                                     .own_kind = turn % of_any_length,
-                                    .in_place = turn >= of_any_length};
+                                    .in_place = turn >= of_any_length,
+                                    .large = (turn + l) % 2};
             from_every_root(here, it, way);
         }
     }

@@ -208,7 +208,7 @@ static inline void reduction(struct place here, const struct collective* it, con
     fill(kind, is_in_place ? receive : send, operands, here.rank);
     const struct arguments a = {{is_in_place ? MPI_IN_PLACE : send, 0, MPI_DATATYPE_NULL, NULL, NULL, NULL},
                                 {receive, count, kind->type, counts, NULL, NULL},
-                                kind->op, root, here.comm, count > here.size};
+                                kind->op, root, here.comm, (count + in_place) % 2};
     call(it, &a);
     const struct results its = results_of(here, it, count, root, counts);
     for (int i = 0; i < its.count; ++i) {

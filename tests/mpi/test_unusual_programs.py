@@ -33,9 +33,9 @@ ON_RANK_1 = 'if [ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ]; then export {var
 @pytest.mark.parametrize("program, words, ranks", [
     ("sessions_only", [], 3),
     ("errors", ["wrong_arguments"], 3),  # rank 0 errs and calls again, which others never see: ranks must not count it
-    *(pytest.param("right_after_init", [what], 3, marks=any_mpi) for what in ("nothing", "parts")),
-    *(("right_after_init", [what], 3) for what in ("duplicates", "nonblocking_duplicates", "all")),
-    ("right_after_init", ["all"], 1)])
+    *(pytest.param("out_of_step", [what], 3, marks=any_mpi) for what in ("nothing", "parts")),
+    *(("out_of_step", [what], 3) for what in ("duplicates", "nonblocking_duplicates", "all_at_once")),
+    ("out_of_step", ["all_at_once"], 1)])
 def test_ends_as_natively(run, start, program, words, ranks):
     ends_as_natively(run, program, *words, ranks=ranks, settings=settings_of(start))
 
@@ -83,11 +83,11 @@ def test_a_program_of_the_standard_abi(wheel_named, tmp_path):
 
 
 @start_modes
-@pytest.mark.parametrize("spelt", ["elsewhere", "root"])
+@pytest.mark.parametrize("spelt", ["empty_elsewhere", "empty_on_root"])
 def test_empty_messages_that_ranks_spell_differently(run, mpi, start, spelt):
     if mpi.name != "mpich-4":
         pytest.skip("this MPI by itself hangs in it, or mixes up the messages that follow")
-    ends_as_natively(run, "empty_messages", spelt, settings=settings_of(start))
+    ends_as_natively(run, "unusual_types", spelt, settings=settings_of(start))
 
 
 @pytest.mark.on_any_mpi
