@@ -246,8 +246,7 @@ def test_the_programs_own_operators_on_types_with_holes(run, request, algorithms
 
 @pytest.mark.parametrize("program,what", [
     *(pytest.param("unusual_collectives", what, marks=any_mpi) for what in ("messages", "threads", "communicators",
-                                                 "nonblocking", "counts")),
-    *(("unusual_types", what) for what in ("operators", "types"))])
+                                                 "nonblocking", "counts")), ("unusual_types", "types")])
 def test_unusual_uses_of_all_collectives(run, wheels_only, program, what):
     _, ours = ends_as_natively(run, program, what, settings=settings_of("wait", **FORCED), same_output=False)
     assert decided_calls(ours) > 0

@@ -1,96 +1,9 @@
 /* unusual_types WHAT: correct programs with datatypes as few have them, each checking its own results.
- * operators: they take long, ask for the type's extent, do not commute, work on absolute addresses.
  * types: that begin below their address, differ between ranks, are of no size; both buffers in one struct.
  * large_counts: types that MPI 4's functions with large counts made, which MPI_Type_get_envelope refuses. */
 #include <stddef.h>
 
 #include "checked.h"
-
-/* --- operators ------------------------------------------------------------------------------------------------------ */
-
-struct map { /* x -> ax + b */
-    short a;
-    double b;
-};
-
-static void compose(void* in, void* inout, int* count, MPI_Datatype* type) {
-    MPI_Aint lower, extent, true_lower, true_extent;
-    MPI_Type_get_extent(*type, &lower, &extent);
-    MPI_Type_get_true_extent(*type, &true_lower, &true_extent);
-    usleep(2000);
-    for (int i = 0; i < *count; ++i) {
-        const struct map* const first = (const void*)((char*)in + true_lower + i * extent);
-        struct map* const second = (void*)((char*)inout + true_lower + i * extent);
-        expect((size_t)first % _Alignof(struct map) == 0 && (size_t)second % _Alignof(struct map) == 0,
-               "an operator was given what is not aligned", i);
-        second->b += second->a * first->b;
-        second->a = (short)(second->a * first->a % 101);
-    }
-}
-
-/* Of maps at `at`; of what lies at addresses if `at` is null. */
-static MPI_Datatype type_of_maps(const struct map* from, MPI_Aint shift) {
-    MPI_Datatype plain, sized;
-    const int lengths[] = {1, 1};
-    MPI_Aint base = 0;
-    if (from != NULL) {
-        MPI_Get_address(from, &base);
-    }
-    const MPI_Aint offsets[] = {base + shift + (MPI_Aint)offsetof(struct map, a),
-                                base + shift + (MPI_Aint)offsetof(struct map, b)};
-    const MPI_Datatype types[] = {MPI_SHORT, MPI_DOUBLE};
-    MPI_Type_create_struct(2, lengths, offsets, types, &plain);
-    MPI_Type_create_resized(plain, base + shift, sizeof(struct map), &sized);
-    MPI_Type_commit(&sized);
-    MPI_Type_free(&plain);
-    return sized;
-}
-
-static void compose_all(const void* send, void* receive, MPI_Datatype type, const struct map* mine,
-                        struct map* result, MPI_Op op, int count) {
-    struct map right = {1, 0};
-    for (int rank = 0; rank < world_size; ++rank) {
-        const struct map its = {(short)(rank + 2), rank * 3 + 1};
-        right.b = rank == 0 ? its.b : its.b + its.a * right.b;
-        right.a = (short)(its.a * right.a % 101);
-    }
-    for (int call = 0; call < 3; ++call) {
-        for (int i = 0; i < count; ++i) {
-            ((struct map*)mine)[i] = (struct map){(short)(world_rank + 2), world_rank * 3 + 1};
-            result[i] = (struct map){-1, -1};
-        }
-        const int root = call % world_size;
-        if (call == 0) MPI_Allreduce(send, receive, count, type, op, MPI_COMM_WORLD);
-        if (call == 1) MPI_Reduce(send, receive, count, type, op, root, MPI_COMM_WORLD);
-        if (call == 2) MPI_Scan(send, receive, count, type, op, MPI_COMM_WORLD);
-        if (call == 0 || (call == 1 && world_rank == root) || (call == 2 && world_rank == world_size - 1)) {
-            for (int i = 0; i < count; ++i) {
-                expect(result[i].a == right.a && result[i].b == right.b, "wrong composition", call * 100 + i);
-            }
-        }
-    }
-}
-
-static void operators(void) {
-    struct map mine[8], result[8];
-    MPI_Op op;
-    MPI_Op_create(compose, 0, &op);
-    MPI_Datatype type = type_of_maps(NULL, 0);
-    compose_all(mine, result, type, mine, result, op, 8);
-    MPI_Type_free(&type);
-    const MPI_Aint ahead = 2 * sizeof(struct map);
-    type = type_of_maps(NULL, -ahead);
-    compose_all((char*)mine + ahead, (char*)result + ahead, type, mine, result, op, 8);
-    MPI_Type_free(&type);
-    type = type_of_maps(mine, 0); /* in place, at an absolute address */
-    for (int i = 0; i < 8; ++i) {
-        mine[i] = (struct map){(short)(world_rank + 2), world_rank * 3 + 1};
-    }
-    MPI_Allreduce(MPI_IN_PLACE, MPI_BOTTOM, 8, type, op, MPI_COMM_WORLD);
-    expect(mine[7].a == mine[0].a && mine[7].b == mine[0].b && mine[0].a != world_rank + 2, "wrong in place", 0);
-    MPI_Type_free(&type);
-    MPI_Op_free(&op);
-}
 
 /* --- types ------------------------------------------------------------------------------------------------------------ */
 
@@ -260,8 +173,7 @@ static void empty_on_root(void) { empty_messages(1); }
 static void empty_elsewhere(void) { empty_messages(0); }
 
 int main(int argc, char** argv) {
-    static const struct use uses[] = {{"operators", operators},
-                                      {"types", types},
+    static const struct use uses[] = {{"types", types},
                                       {"large_counts", large_counts},
                                       {"empty_on_root", empty_on_root},
                                       {"empty_elsewhere", empty_elsewhere},
