@@ -158,6 +158,31 @@ static void waits_for_file(void) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Collective writes to a file while broadcasts go on. MPI libraries broadcast inside their MPI_File functions; those are
+ * not the program's 40 calls. */
+static void file_writes(void) {
+    MPI_File file;
+    enum { each = 64 };
+    int out[each], in[each];
+    broadcasts_checked(MPI_COMM_WORLD, 20);
+    const int opened = MPI_File_open(MPI_COMM_WORLD, use_word, MPI_MODE_CREATE | MPI_MODE_RDWR,
+                                     MPI_INFO_NULL, &file);
+    expect(opened == MPI_SUCCESS, "cannot open the file", opened);
+    MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
+    for (int call = 0; call < 20; ++call) {
+        const MPI_Offset place = (MPI_Offset)(call * world_size + world_rank) * each;
+        for (int i = 0; i < each; ++i) {
+            out[i] = value_at(i, world_rank, call);
+        }
+        MPI_File_write_at_all(file, place, out, each, MPI_INT, MPI_STATUS_IGNORE);
+        broadcast_checked(MPI_COMM_WORLD, call % world_size, 300, call);
+        MPI_File_read_at_all(file, place, in, each, MPI_INT, MPI_STATUS_IGNORE);
+        expect(memcmp(out, in, sizeof in) == 0, "wrong data in the file", call);
+    }
+    MPI_File_set_size(file, 100);
+    MPI_File_close(&file);
+}
+
 /* --- what a program may do at its first moment, by ranks that are not in step ------------------------------------- */
 
 static void nap(int step) { usleep((useconds_t)((world_rank * 7 + step * 13) % 5 * 1500)); }
@@ -224,6 +249,7 @@ int main(int argc, char** argv) {
                                       {"late_reports", late_reports},
                                       {"freed_while_others_lag", freed_while_others_lag},
                                       {"waits_for_file", waits_for_file},
+                                      {"file_writes", file_writes},
                                       {"nothing", nothing},
                                       {"parts", parts},
                                       {"duplicates", duplicates},

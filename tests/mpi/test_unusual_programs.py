@@ -100,9 +100,9 @@ def test_memory_does_not_grow_with_the_number_of_lengths(run, algorithm):
 
 def test_large_counts_are_there_if_looked_for(run, mpi):
     """Seen to end the program where the name was there and nothing behind it."""
-    native = passed(run("looks_for_large_counts", native=True))
+    native = passed(run("unusual_types", "looks_for_large_counts", native=True))
     assert native.lines == ["ok none" if mpi.name.startswith("openmpi") else "ok used"]
-    ours = passed(run("looks_for_large_counts", settings=settings_of("wait", broadcast="binomial")))
+    ours = passed(run("unusual_types", "looks_for_large_counts", settings=settings_of("wait", broadcast="binomial")))
     assert ours.lines == ["ok used"] and decided_calls(ours) > 0
 
 
@@ -221,8 +221,8 @@ def test_a_rank_that_comes_late_holds_up_nobody(run, start):
 @start_modes
 def test_broadcasts_inside_file_functions_are_not_the_programs(run, tmp_path, start):
     settings = settings_of(start, broadcast="binomial")
-    passed(run("file_writes", tmp_path / "native", ranks=3, native=True))
-    ours = passed(run("file_writes", tmp_path / "ours", ranks=3, settings=settings))
+    passed(run("out_of_step", "file_writes", tmp_path / "native", ranks=3, native=True))
+    ours = passed(run("out_of_step", "file_writes", tmp_path / "ours", ranks=3, settings=settings))
     assert (start == "soon" or decided_calls(ours) > 0) and decided_calls(ours) <= 40
     used = [each for each in ours.report["communicators"] if each["classes"]]
     assert len(used) == 1
