@@ -37,7 +37,7 @@ def test_ranks_agree_while_everything_changes(run, mode, settings, ranks_per_hos
         in_time(trial)
     else:
         trial()  # the data is right, whatever was taken up
-    if mode == "in-band":
+    if mode == "in-band" and ranks_per_host == 1:
         # In band a link is measured only while both ends are inside calls, so that takes longer.
         world = world_of(run("collective", "broadcast", "--repeat", 1000, ranks=4, settings=settings))  # checks its bytes
         assert world["adaptation"]["taken_up"]
