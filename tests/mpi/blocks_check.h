@@ -4,7 +4,6 @@
 #pragma once
 
 #include "calls.h"
-#include "counted.h"
 
 enum { untouched = -559038737, guards = 3 };
 

@@ -1,10 +1,38 @@
-/* The collectives by arguments of the program's own, in the form with large counts, too. */
+/* The collectives by arguments of the program's own, in the form with large counts, too; checks that are counted. */
 #pragma once
 
 #include "../../bench/calls.h"
 #include "checked.h"
 
 enum { most_ranks = 64 };
+
+static _Thread_local long checks;
+
+static inline void check(int condition, const char* what, long detail) {
+    expect(condition, what, detail);
+    ++checks;
+}
+
+static inline void end_counted(void) {
+    char text[40];
+    snprintf(text, sizeof text, "%ld", checks);
+    end(text);
+}
+
+struct place {
+    MPI_Comm comm;
+    int rank, size;
+};
+
+static inline struct place place_on(MPI_Comm comm) {
+    struct place here = {comm, 0, 0};
+    MPI_Comm_rank(comm, &here.rank);
+    MPI_Comm_size(comm, &here.size);
+    return here;
+}
+
+/* Of the calls that this thread makes now: their data are others than those of calls with another. */
+static _Thread_local int seed;
 
 #if MPI_VERSION >= 4
 struct large_part {

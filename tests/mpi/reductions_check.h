@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "calls.h"
-#include "counted.h"
 
 enum { filler = 0x5A, margin = 128 };
 
