@@ -23,7 +23,8 @@ def as_natively(line, native):
 
 
 @pytest.mark.parametrize("broadcast", ALGORITHMS)
-@pytest.mark.parametrize("use, ints", [("too_long_message", 1000), ("too_long_message_with_gaps", 1000), ("too_long_message", 10000)])
+@pytest.mark.parametrize("use, ints", [
+    ("too_long_message", 1000), ("too_long_message_with_gaps", 1000), ("too_long_message", 10000)])
 def test_a_message_longer_than_its_receivers_take(run, mpi, broadcast, use, ints):
     if (mpi.name, ints) in HANGS_NATIVELY:
         pytest.skip("this MPI by itself hangs in it")

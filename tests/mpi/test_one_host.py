@@ -69,9 +69,11 @@ def test_ranks_without_a_processor_are_left_to_the_mpi_library(run):
 
 @pytest.mark.on_any_mpi
 def test_what_is_forced_runs_and_without_trials_nothing_else_does(run):
-    forced = silent_world_of(run("collectives_check", "broadcast", ranks=3, settings={"start": "wait", "broadcast": "chain"}))
+    forced = silent_world_of(run("collectives_check", "broadcast", ranks=3, settings={
+        "start": "wait", "broadcast": "chain"}))
     assert chosen_in(forced) == {"chain"} and calls_of(forced)[1] == 0
-    world, *others = passed(run("collectives_check", "broadcast", ranks=3, settings={"trials": "off"})).report["communicators"]
+    ours = passed(run("collectives_check", "broadcast", ranks=3, settings={"trials": "off"}))
+    world, *others = ours.report["communicators"]
     # Short-lived communicators end before their ranks ask each other.
     assert {each["state"] for each in (world, *others)} == {"native", "not yet"}
     assert all(calls_of(each)[0] == 0 for each in (world, *others)) and world["reason"] == "one host"

@@ -200,8 +200,9 @@ def check(arguments) -> int:
 
 def _print_check(pairs: Sequence[dict], error_us: float, rates: Sequence[dict], rate_error: float) -> None:
     print(text_table(("from", "to", "asked ms", "measured ms", "error ms"),
-                     [(pair["from_site"], pair["to_site"], *(
-                         f"{pair[each] / 1000:.3f}" for each in ("asked_us", "measured_us", "error_us"))) for pair in pairs]))
+                     [(pair["from_site"], pair["to_site"],
+                       *(f"{pair[each] / 1000:.3f}" for each in ("asked_us", "measured_us", "error_us")))
+                      for pair in pairs]))
     print(f"median error {error_us / 1000:.3f} ms (at most {MOST_ERROR_US / 1000:g} asked)")
     if rates:
         print()
