@@ -7,19 +7,39 @@
 #include <stddef.h>
 #include <string.h>
 
-#define EACH_FUNCTION(X)                                                                            \
-    X(Barrier) X(Bcast) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Allgather) X(Allgatherv)      \
-    X(Alltoall) X(Alltoallv) X(Alltoallw) X(Reduce) X(Allreduce) X(Reduce_scatter_block)            \
-    X(Reduce_scatter) X(Scan) X(Exscan)
+#define ONE(part) (part).data, (part).count, (part).type
+#define EACH(part) (part).data, (part).counts, (part).places, (part).type
+#define EACH_WITH_TYPE(part) (part).data, (part).counts, (part).places, (part).types
+#define OPERANDS(counted) a->send.data, a->receive.data, a->receive.counted, a->receive.type, a->op
+
+/* By our name and MPI's: what the function takes of the arguments `a`. */
+#define EACH_CALL(X) X(barrier, Barrier, a->comm) EACH_CALL_WITH_DATA(X)
+#define EACH_CALL_WITH_DATA(X)                                                                      \
+    X(broadcast, Bcast, ONE(a->receive), a->root, a->comm)                                          \
+    X(gather, Gather, ONE(a->send), ONE(a->receive), a->root, a->comm)                              \
+    X(scatter, Scatter, ONE(a->send), ONE(a->receive), a->root, a->comm)                            \
+    X(allgather, Allgather, ONE(a->send), ONE(a->receive), a->comm)                                 \
+    X(alltoall, Alltoall, ONE(a->send), ONE(a->receive), a->comm)                                   \
+    X(reduce, Reduce, OPERANDS(count), a->root, a->comm)                                            \
+    X(allreduce, Allreduce, OPERANDS(count), a->comm)                                               \
+    X(reduce_scatter_block, Reduce_scatter_block, OPERANDS(count), a->comm)                         \
+    X(scan, Scan, OPERANDS(count), a->comm)                                                         \
+    X(exscan, Exscan, OPERANDS(count), a->comm)                                                     \
+    X(gatherv, Gatherv, ONE(a->send), EACH(a->receive), a->root, a->comm)                           \
+    X(scatterv, Scatterv, EACH(a->send), ONE(a->receive), a->root, a->comm)                         \
+    X(allgatherv, Allgatherv, ONE(a->send), EACH(a->receive), a->comm)                              \
+    X(alltoallv, Alltoallv, EACH(a->send), EACH(a->receive), a->comm)                               \
+    X(alltoallw, Alltoallw, EACH_WITH_TYPE(a->send), EACH_WITH_TYPE(a->receive), a->comm)           \
+    X(reduce_scatter, Reduce_scatter, OPERANDS(counts), a->comm)
 
 struct functions {
-#define MEMBER(name) __typeof__(&MPI_##name) name;
-    EACH_FUNCTION(MEMBER)
+#define MEMBER(name, function, ...) __typeof__(&MPI_##function) function;
+    EACH_CALL(MEMBER)
 #undef MEMBER
 };
 
-#define AS_LINKED(name) MPI_##name,
-static const struct functions as_linked = {EACH_FUNCTION(AS_LINKED)};
+#define AS_LINKED(name, function, ...) MPI_##function,
+static const struct functions as_linked = {EACH_CALL(AS_LINKED)};
 #undef AS_LINKED
 
 static const struct functions* functions = &as_linked;
@@ -38,75 +58,15 @@ struct arguments {
     MPI_Op op;
     int root;
     MPI_Comm comm;
-    int large; /* by the form with large counts, where there is one for each rank */
+    int large; /* by the form with large counts, where the program can */
 };
 
 typedef int call_of(const struct arguments*);
 
-static inline int barrier(const struct arguments* a) { return functions->Barrier(a->comm); }
-static inline int broadcast(const struct arguments* a) {
-    return functions->Bcast(a->receive.data, a->receive.count, a->receive.type, a->root, a->comm);
-}
-static inline int gather(const struct arguments* a) {
-    const struct part *from = &a->send, *to = &a->receive;
-    return functions->Gather(from->data, from->count, from->type, to->data, to->count, to->type, a->root, a->comm);
-}
-static inline int scatter(const struct arguments* a) {
-    const struct part *from = &a->send, *to = &a->receive;
-    return functions->Scatter(from->data, from->count, from->type, to->data, to->count, to->type, a->root, a->comm);
-}
-static inline int allgather(const struct arguments* a) {
-    const struct part *from = &a->send, *to = &a->receive;
-    return functions->Allgather(from->data, from->count, from->type, to->data, to->count, to->type, a->comm);
-}
-static inline int alltoall(const struct arguments* a) {
-    const struct part *from = &a->send, *to = &a->receive;
-    return functions->Alltoall(from->data, from->count, from->type, to->data, to->count, to->type, a->comm);
-}
-
-static inline int reduce(const struct arguments* a) {
-    return functions->Reduce(a->send.data, a->receive.data, a->receive.count, a->receive.type, a->op, a->root, a->comm);
-}
-static inline int allreduce(const struct arguments* a) {
-    return functions->Allreduce(a->send.data, a->receive.data, a->receive.count, a->receive.type, a->op, a->comm);
-}
-static inline int reduce_scatter_block(const struct arguments* a) {
-    return functions->Reduce_scatter_block(a->send.data, a->receive.data, a->receive.count, a->receive.type, a->op, a->comm);
-}
-static inline int scan(const struct arguments* a) {
-    return functions->Scan(a->send.data, a->receive.data, a->receive.count, a->receive.type, a->op, a->comm);
-}
-static inline int exscan(const struct arguments* a) {
-    return functions->Exscan(a->send.data, a->receive.data, a->receive.count, a->receive.type, a->op, a->comm);
-}
-
-static inline int gatherv(const struct arguments* a) {
-    const struct part *from = &a->send, *to = &a->receive;
-    return functions->Gatherv(from->data, from->count, from->type, to->data, to->counts, to->places, to->type, a->root,
-                       a->comm);
-}
-static inline int scatterv(const struct arguments* a) {
-    const struct part *from = &a->send, *to = &a->receive;
-    return functions->Scatterv(from->data, from->counts, from->places, from->type, to->data, to->count, to->type, a->root,
-                        a->comm);
-}
-static inline int allgatherv(const struct arguments* a) {
-    const struct part *from = &a->send, *to = &a->receive;
-    return functions->Allgatherv(from->data, from->count, from->type, to->data, to->counts, to->places, to->type, a->comm);
-}
-static inline int alltoallv(const struct arguments* a) {
-    const struct part *from = &a->send, *to = &a->receive;
-    return functions->Alltoallv(from->data, from->counts, from->places, from->type, to->data, to->counts, to->places, to->type,
-                         a->comm);
-}
-static inline int alltoallw(const struct arguments* a) {
-    const struct part *from = &a->send, *to = &a->receive;
-    return functions->Alltoallw(from->data, from->counts, from->places, from->types, to->data, to->counts, to->places,
-                         to->types, a->comm);
-}
-static inline int reduce_scatter(const struct arguments* a) {
-    return functions->Reduce_scatter(a->send.data, a->receive.data, a->receive.counts, a->receive.type, a->op, a->comm);
-}
+#define CALL(name, function, ...) \
+    static inline int name(const struct arguments* a) { return functions->function(__VA_ARGS__); }
+EACH_CALL(CALL)
+#undef CALL
 
 /* What a rank hands over, or gets. */
 enum share { nothing, one_block, block_per_rank };

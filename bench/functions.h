@@ -25,8 +25,8 @@ static inline const struct functions* natives(void) {
     static struct functions found;
     if (found.Barrier == NULL) {
         void* const library = mpi_library();
-#define FIND(name) *(void**)&found.name = dlsym(library, "MPI_" #name);
-        EACH_FUNCTION(FIND)
+#define FIND(name, function, ...) *(void**)&found.function = dlsym(library, "MPI_" #function);
+        EACH_CALL(FIND)
 #undef FIND
     }
     return &found;

@@ -51,10 +51,6 @@ def lines_of(answer):
     return answer.stdout.splitlines()
 
 
-def test_np_is_n(mutirao):
-    assert lines_of(mutirao("run", "-np", 3, "--mpi", QUICK.name, *saying("echo here"))) == ["here"] * 3
-
-
 @each_mpi
 def test_a_hostfile_says_how_many(mutirao, tmp_path, mpi):
     line = mpi.known.style.hostfile_line.format(host="localhost", slots=2)
@@ -67,7 +63,7 @@ def test_a_hostfile_says_how_many(mutirao, tmp_path, mpi):
 
 @pytest.mark.skipif(not MPICH, reason="no MPICH")
 def test_more_words_for_the_launcher(mutirao):
-    answer = mutirao("run", "-n", 2, "--mpi", MPICH[0].name, "--launcher", "mpirun", "--launcher-args",
+    answer = mutirao("run", "-np", 2, "--mpi", MPICH[0].name, "--launcher", "mpirun", "--launcher-args",
                      "-prepend-rank", "--", *saying("echo here"))
     assert sorted(re.findall(r"\[\d\]", answer.stdout)) == ["[0]", "[1]"], answer.stderr
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "calls.h"
-#include "counted.h"
 
 enum { untouched = -559038737, guards = 3 };
 
@@ -265,7 +264,8 @@ static inline void all_blocks(struct place here, const struct collective* it) {
                                     .length = lengths[l],
                                     .kind = (turn + l) % of_any_length,
                                     .own_kind = turn % of_any_length,
-                                    .in_place = turn >= of_any_length};
+                                    .in_place = turn >= of_any_length,
+                                    .large = (turn + l) % 2};
             from_every_root(here, it, way);
         }
     }

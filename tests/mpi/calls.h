@@ -1,4 +1,4 @@
-/* The collectives by arguments of the program's own, in the form with large counts, too. */
+/* The collectives by arguments of the program's own, in the form with large counts, too; checks that are counted. */
 #pragma once
 
 #include "../../bench/calls.h"
@@ -6,55 +6,83 @@
 
 enum { most_ranks = 64 };
 
-#if MPI_VERSION >= 4
-struct large {
-    MPI_Count counts[most_ranks];
-    MPI_Aint places[most_ranks];
-};
+static _Thread_local long checks;
 
-/* What a part has. */
-static inline struct large large_of(const struct part* part, MPI_Comm comm) {
-    struct large made = {{0}, {0}};
-    int size;
-    MPI_Comm_size(comm, &size);
-    for (int i = 0; i < size; ++i) {
-        made.counts[i] = part->counts == NULL ? 0 : part->counts[i];
-        made.places[i] = part->places == NULL ? 0 : part->places[i];
-    }
-    return made;
+static inline void check(int condition, const char* what, long detail) {
+    expect(condition, what, detail);
+    ++checks;
 }
 
-/* What means nothing on a rank is nowhere. */
-static inline int call_by_large_counts(call_of* it, const struct arguments* a) {
-    const struct part *from = &a->send, *to = &a->receive;
-    const struct large sent = large_of(from, a->comm), received = large_of(to, a->comm);
-    const MPI_Count *const out = from->counts == NULL ? NULL : sent.counts,
-                    *const in = to->counts == NULL ? NULL : received.counts;
-    const MPI_Aint *const out_places = from->counts == NULL ? NULL : sent.places,
-                   *const in_places = to->counts == NULL ? NULL : received.places;
-    if (it == scatterv) {
-        return MPI_Scatterv_c(from->data, out, out_places, from->type, to->data, to->count, to->type, a->root, a->comm);
+static inline void end_counted(void) {
+    char text[40];
+    snprintf(text, sizeof text, "%ld", checks);
+    end(text);
+}
+
+struct place {
+    MPI_Comm comm;
+    int rank, size;
+};
+
+static inline struct place place_on(MPI_Comm comm) {
+    struct place here = {comm, 0, 0};
+    MPI_Comm_rank(comm, &here.rank);
+    MPI_Comm_size(comm, &here.size);
+    return here;
+}
+
+/* Of the calls that this thread makes now: their data are others than those of calls with another. */
+static _Thread_local int seed;
+
+#if MPI_VERSION >= 4
+struct large_part {
+    void* data;
+    MPI_Count count;
+    MPI_Datatype type;
+    const MPI_Count* counts;
+    const MPI_Aint* places;
+    const MPI_Datatype* types;
+};
+
+struct large_arguments {
+    struct large_part send, receive;
+    MPI_Op op;
+    int root;
+    MPI_Comm comm;
+};
+
+#define CALL(name, function, ...) \
+    static inline int name##_c(const struct large_arguments* a) { return MPI_##function##_c(__VA_ARGS__); }
+EACH_CALL_WITH_DATA(CALL)
+#undef CALL
+
+#define ROW(name, ...) name##_c,
+static int (*const by_large_counts[collective_count])(const struct large_arguments*) = {
+    NULL, /* a barrier has no data */
+    EACH_CALL_WITH_DATA(ROW)};
+#undef ROW
+
+/* Arrays are copied into `counts` and `places`; what means nothing on a rank is nowhere. */
+static inline struct large_part large_of(const struct part* part, int size, MPI_Count* counts, MPI_Aint* places) {
+    for (int i = 0; part->counts != NULL && i < size; ++i) {
+        counts[i] = part->counts[i];
+        places[i] = part->places == NULL ? 0 : part->places[i];
     }
-    if (it == gatherv) {
-        return MPI_Gatherv_c(from->data, from->count, from->type, to->data, in, in_places, to->type, a->root, a->comm);
-    }
-    if (it == allgatherv) {
-        return MPI_Allgatherv_c(from->data, from->count, from->type, to->data, in, in_places, to->type, a->comm);
-    }
-    if (it == reduce_scatter) {
-        return MPI_Reduce_scatter_c(from->data, to->data, in, to->type, a->op, a->comm);
-    }
-    return it == alltoallv ? MPI_Alltoallv_c(from->data, out, out_places, from->type, to->data, in, in_places, to->type,
-                                             a->comm)
-                           : MPI_Alltoallw_c(from->data, out, out_places, from->types, to->data, in, in_places,
-                                             to->types, a->comm);
+    return (struct large_part){part->data, part->count, part->type, part->counts == NULL ? NULL : counts,
+                               part->counts == NULL ? NULL : places, part->types};
 }
 #endif
 
 static inline int call(const struct collective* it, const struct arguments* a) {
 #if MPI_VERSION >= 4
-    if (a->large && it->uneven) {
-        return call_by_large_counts(it->run, a);
+    if (a->large && it->run != barrier) {
+        int size;
+        MPI_Comm_size(a->comm, &size);
+        MPI_Count sent[most_ranks], received[most_ranks];
+        MPI_Aint from[most_ranks], to[most_ranks];
+        const struct large_arguments large = {large_of(&a->send, size, sent, from),
+                                              large_of(&a->receive, size, received, to), a->op, a->root, a->comm};
+        return by_large_counts[it - collectives](&large);
     }
 #endif
     return it->run(a);

@@ -86,8 +86,13 @@ static inline void broadcasts_checked(MPI_Comm comm, int calls) {
     }
 }
 
+/* Unless the program has called MPI_Finalize itself. */
 static inline void end(const char* text) {
-    MPI_Finalize();
+    int finalized;
+    MPI_Finalized(&finalized);
+    if (!finalized) {
+        MPI_Finalize();
+    }
     if (world_rank == 0) {
         printf("ok%s%s\n", text[0] ? " " : "", text);
     }
@@ -108,4 +113,14 @@ static inline const struct use* use_named(int argc, char** argv, const struct us
     }
     expect(uses->name != NULL, "no such use", argc);
     return uses;
+}
+
+/* What rank 0 says of a use after "ok". */
+static char said[80];
+
+static inline int run_use(int argc, char** argv, const struct use* uses) {
+    begin(&argc, &argv);
+    use_named(argc, argv, uses)->run();
+    end(said);
+    return 0;
 }

@@ -78,8 +78,7 @@ static void check_drawn(char** names, int first_seed) {
                 reduction(here, collective_named(*name), &kind, count, number % here.size, in_place);
             }
         }
-        MPI_Op_free(&kind.op);
-        MPI_Type_free(&kind.type);
+        free_own(&kind);
     }
 }
 
@@ -95,10 +94,11 @@ static void check_everywhere(char** names, int first, int end) {
     check_on(MPI_COMM_SELF, names, all, first, end);
     MPI_Comm_free(&reversed);
     MPI_Comm_free(&part);
-    MPI_Op_free(&all[3].op);
-    MPI_Op_free(&all[5].op);
-    MPI_Type_free(&all[3].type);
-    MPI_Type_free(&all[4].type);
+    for (int kind = 0; kind < kinds; ++kind) {
+        if (all[kind].fields != NULL) {
+            free_own(&all[kind]);
+        }
+    }
 }
 
 int main(int argc, char** argv) {

@@ -1,6 +1,8 @@
-/* errors WHAT: programs that go on after an error of theirs. Mistakes that all ranks make at once are in
+/* errors WHAT [INTS]: programs that go on after an error of theirs. Mistakes that all ranks make at once are in
  * wrong_collectives.c. */
+#define _GNU_SOURCE
 #include <setjmp.h>
+#include <sys/mman.h>
 
 #include "checked.h"
 
@@ -29,7 +31,6 @@ static void wrong_arguments(void) {
     }
     broadcasts_checked(MPI_COMM_WORLD, 20);
     call_on_freed_communicator();
-    end("");
 }
 
 static jmp_buf back;
@@ -74,7 +75,6 @@ static void longjmp_handler(void) {
         broadcast_from_below(50 - time % 50);
         usleep(2000);
     }
-    end("");
 }
 
 /* Fault tolerance (ULFM): instead of broadcasting, the root revokes the communicator. Ranks that wait
@@ -100,18 +100,91 @@ static void revoked(void) {
         MPI_Comm_free(&comm);
         broadcasts_checked(MPI_COMM_WORLD, 8);
     }
-    end("");
 }
 #else
-static void revoked(void) { end("skipped: no fault tolerance"); }
+static void revoked(void) { strcpy(said, "skipped: no fault tolerance"); }
 #endif
+
+enum { pattern = 0x5a, times = 4 };
+
+struct room {
+    unsigned char* bytes;
+    size_t length;
+};
+
+static struct room take(size_t length) {
+    struct room room = {NULL, length};
+    room.bytes = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    expect(room.bytes != MAP_FAILED, "no memory", (long)length);
+    return room;
+}
+
+/* The class of the error on this rank. */
+static int faulty_call(struct room room, int ints, int gaps, MPI_Comm comm) {
+    MPI_Datatype type = MPI_INT;
+    int class_of_code = MPI_SUCCESS;
+    const int count = world_rank == 0 ? ints : ints / 2;
+    if (gaps) {
+        MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &type);
+        MPI_Type_commit(&type);
+    }
+    memset(room.bytes, 1, room.length);
+    MPI_Error_class(MPI_Bcast(room.bytes, count, type, 0, comm), &class_of_code);
+    if (gaps) {
+        MPI_Type_free(&type);
+    }
+    return class_of_code;
+}
+
+static void show_classes(int class_of_code) {
+    int classes[64];
+    MPI_Allgather(&class_of_code, 1, MPI_INT, classes, 1, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; world_rank == 0 && i < world_size; ++i) {
+        const char* const name = classes[i] == MPI_SUCCESS        ? "success"
+                                 : classes[i] == MPI_ERR_TRUNCATE ? "truncated"
+                                                                  : "other";
+        printf("%s%s", name, i + 1 < world_size ? " " : "\n");
+    }
+}
+
+/* The root sends twice as much as the others take, under MPI_ERRORS_RETURN. Prints the error classes that the ranks
+ * were given. The program goes on; what it unmaps or fills with a pattern right after the call must not be written any
+ * more. */
+static void too_long(int gaps) {
+    struct room rooms[times];
+    const int ints = atoi(use_word);
+    broadcasts_checked(MPI_COMM_WORLD, 4);
+    for (int time = 0; time < times; ++time) {
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        broadcasts_checked(comm, 4);
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+        rooms[time] = take((size_t)ints * 2 * sizeof(int));
+        const int class_of_code = faulty_call(rooms[time], ints, gaps, comm);
+        memset(rooms[time].bytes, pattern, rooms[time].length);
+        if (time % 2) {
+            munmap(rooms[time].bytes, rooms[time].length);
+        }
+        show_classes(class_of_code);
+        broadcasts_checked(MPI_COMM_WORLD, 8);
+        MPI_Comm_free(&comm);
+    }
+    for (int time = 0; time < times; time += 2) {
+        for (size_t i = 0; i < rooms[time].length; ++i) {
+            expect(rooms[time].bytes[i] == pattern, "written after the call had returned", (long)i);
+        }
+    }
+}
+
+static void too_long_message(void) { too_long(0); }
+static void too_long_message_with_gaps(void) { too_long(1); }
 
 int main(int argc, char** argv) {
     static const struct use uses[] = {{"wrong_arguments", wrong_arguments},
                                       {"longjmp_handler", longjmp_handler},
                                       {"revoked", revoked},
+                                      {"too_long_message", too_long_message},
+                                      {"too_long_message_with_gaps", too_long_message_with_gaps},
                                       {NULL, NULL}};
-    begin(&argc, &argv);
-    use_named(argc, argv, uses)->run();
-    return 0;
+    return run_use(argc, argv, uses);
 }

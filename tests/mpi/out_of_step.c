@@ -24,7 +24,6 @@ static void root_ahead(void) {
     }
     expect(world_rank != 0 || MPI_Wtime() - begun_s < late_us / 2e6, "the root waited", calls);
     broadcasts_checked(MPI_COMM_WORLD, 4);
-    end("");
 }
 
 /* A root broadcasts 2000 times and then, outside MPI, waits for files that the others write when they have all the
@@ -53,7 +52,6 @@ static void fast_root(void) {
         }
     }
     broadcasts_checked(MPI_COMM_WORLD, 4);
-    end("");
 }
 
 static double calls_ms(int calls, int seed) {
@@ -81,9 +79,7 @@ static void late_rank(void) {
         MPI_Barrier(MPI_COMM_WORLD);
     }
     MPI_Bcast(took_ms, 2, MPI_DOUBLE, 1, MPI_COMM_WORLD);
-    char text[80];
-    snprintf(text, sizeof text, "%.1f %.1f", took_ms[0], took_ms[1]);
-    end(text);
+    snprintf(said, sizeof said, "%.1f %.1f", took_ms[0], took_ms[1]);
 }
 
 static void barriers(const char* name, unsigned late_us) {
@@ -116,7 +112,6 @@ static void late_reports(void) {
         usleep(5000);
     }
     barriers("did not wait", 0);
-    end("");
 }
 
 /* What was there is overwritten. */
@@ -150,7 +145,6 @@ static void freed_while_others_lag(void) {
             MPI_Barrier(MPI_COMM_WORLD);
         }
     }
-    end("");
 }
 
 /* Some barriers, then rank 0 is outside MPI until the file is there. */
@@ -162,7 +156,90 @@ static void waits_for_file(void) {
         wait_for(use_word);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    end("");
+}
+
+/* Collective writes to a file while broadcasts go on. MPI libraries broadcast inside their MPI_File functions; those are
+ * not the program's 40 calls. */
+static void file_writes(void) {
+    MPI_File file;
+    enum { each = 64 };
+    int out[each], in[each];
+    broadcasts_checked(MPI_COMM_WORLD, 20);
+    const int opened = MPI_File_open(MPI_COMM_WORLD, use_word, MPI_MODE_CREATE | MPI_MODE_RDWR,
+                                     MPI_INFO_NULL, &file);
+    expect(opened == MPI_SUCCESS, "cannot open the file", opened);
+    MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
+    for (int call = 0; call < 20; ++call) {
+        const MPI_Offset place = (MPI_Offset)(call * world_size + world_rank) * each;
+        for (int i = 0; i < each; ++i) {
+            out[i] = value_at(i, world_rank, call);
+        }
+        MPI_File_write_at_all(file, place, out, each, MPI_INT, MPI_STATUS_IGNORE);
+        broadcast_checked(MPI_COMM_WORLD, call % world_size, 300, call);
+        MPI_File_read_at_all(file, place, in, each, MPI_INT, MPI_STATUS_IGNORE);
+        expect(memcmp(out, in, sizeof in) == 0, "wrong data in the file", call);
+    }
+    MPI_File_set_size(file, 100);
+    MPI_File_close(&file);
+}
+
+/* --- what a program may do at its first moment, by ranks that are not in step ------------------------------------- */
+
+static void nap(int step) { usleep((useconds_t)((world_rank * 7 + step * 13) % 5 * 1500)); }
+
+static void duplicates(void) {
+    for (int round = 0; round < 5; ++round) {
+        MPI_Comm made;
+        nap(round);
+        MPI_Comm_dup(MPI_COMM_WORLD, &made);
+        broadcasts_checked(made, 5);
+        nap(round + 2);
+        MPI_Comm_free(&made);
+    }
+}
+
+static void nonblocking_duplicates(void) {
+    for (int round = 0; round < 5; ++round) {
+        MPI_Comm first, second;
+        MPI_Request requests[2];
+        nap(round);
+        MPI_Comm_idup(MPI_COMM_WORLD, &first, &requests[0]);
+        broadcasts_checked(MPI_COMM_WORLD, 9);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+        MPI_Comm_idup(first, &second, &requests[1]);
+        broadcasts_checked(MPI_COMM_WORLD, 9);
+        broadcasts_checked(first, 9); /* its 2nd, 4th and 8th call, while it is being duplicated */
+        MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+        broadcasts_checked(second, 5);
+        MPI_Comm_free(&first);
+        MPI_Comm_free(&second);
+    }
+}
+
+static void parts(void) {
+    for (int round = 0; round < 5; ++round) {
+        MPI_Comm part, again, most;
+        nap(round);
+        MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, -world_rank, &part);
+        broadcasts_checked(part, 5);
+        MPI_Comm_dup(part, &again);
+        MPI_Comm_split(MPI_COMM_WORLD, world_rank == 0 ? MPI_UNDEFINED : 0, world_rank, &most);
+        if (most != MPI_COMM_NULL) {
+            broadcasts_checked(most, 5);
+            MPI_Comm_free(&most);
+        }
+        broadcasts_checked(again, 5);
+        MPI_Comm_free(&part);
+        MPI_Comm_free(&again);
+    }
+}
+
+static void nothing(void) {}
+
+static void all_at_once(void) {
+    parts();
+    duplicates();
+    nonblocking_duplicates();
 }
 
 int main(int argc, char** argv) {
@@ -172,8 +249,12 @@ int main(int argc, char** argv) {
                                       {"late_reports", late_reports},
                                       {"freed_while_others_lag", freed_while_others_lag},
                                       {"waits_for_file", waits_for_file},
+                                      {"file_writes", file_writes},
+                                      {"nothing", nothing},
+                                      {"parts", parts},
+                                      {"duplicates", duplicates},
+                                      {"nonblocking_duplicates", nonblocking_duplicates},
+                                      {"all_at_once", all_at_once},
                                       {NULL, NULL}};
-    begin(&argc, &argv);
-    use_named(argc, argv, uses)->run();
-    return 0;
+    return run_use(argc, argv, uses);
 }

@@ -4,9 +4,20 @@
 #include <math.h>
 
 #include "calls.h"
-#include "counted.h"
 
-enum { prime = 10007, filler = 0x5A, margin = 64 };
+enum { filler = 0x5A, margin = 128 };
+
+/* Elements of a program's own, and an operator of its own for them: longs anywhere in an element, whose lower bound may
+ * be negative and whose extent may be larger than needed. */
+enum { most_fields = 3 };
+struct fields {
+    int count;
+    MPI_Aint places[most_fields]; /* bytes from the element's origin */
+    MPI_Aint lower, extent;
+    int commutes;
+    int absolute; /* in place they lie at addresses */
+    int slow; /* the operator takes long enough for others' messages to come meanwhile */
+};
 
 /* A kind of element: how one is made, and what the operator makes of two. */
 struct kind {
@@ -18,6 +29,7 @@ struct kind {
     void (*make)(void* at, int rank, int i);
     void (*fold)(void* left, const void* right); /* left = left op right */
     int (*equal)(const void*, const void*);
+    const struct fields* fields; /* null: MPI's own type and operator */
 };
 
 struct with_index {
@@ -55,37 +67,6 @@ static inline int equal_indexed(const void* a, const void* b) {
            ((const struct with_index*)a)->index == ((const struct with_index*)b)->index;
 }
 
-/* Maps x -> ax + b, one after the other: does not commute. */
-static inline void make_map(void* at, int rank, int i) {
-    ((int*)at)[0] = (rank * 17 + i * 5) % (prime - 2) + 2;
-    ((int*)at)[1] = (rank * 29 + i * 3) % prime;
-}
-static inline void fold_map(void* left, const void* right) {
-    int* const a = left;
-    const int* const b = right;
-    a[1] = (int)(((long long)a[0] * b[1] + a[1]) % prime);
-    a[0] = (int)((long long)a[0] * b[0] % prime);
-}
-static inline int equal_map(const void* a, const void* b) { return memcmp(a, b, 2 * sizeof(int)) == 0; }
-
-static inline void compose_maps(void* in, void* inout, int* length, MPI_Datatype* type) {
-    MPI_Aint lower, extent;
-    MPI_Type_get_extent(*type, &lower, &extent);
-    for (int i = 0; i < *length; ++i) {
-        int result[2];
-        memcpy(result, (char*)in + i * extent, sizeof result);
-        fold_map(result, (char*)inout + i * extent);
-        memcpy((char*)inout + i * extent, result, sizeof result);
-    }
-}
-
-static inline void add_maps(void* in, void* inout, int* length, MPI_Datatype* type) {
-    (void)type;
-    for (int i = 0; i < *length; ++i) {
-        ((int*)inout)[i] += ((int*)in)[i];
-    }
-}
-
 /* Of widely different size, so that almost every other order of adding them rounds otherwise. */
 static inline void make_scaled(void* at, int rank, int i) {
     unsigned state = (unsigned)(rank * 7919 + i * 104729) * 2654435761u;
@@ -97,31 +78,129 @@ static inline void make_scaled(void* at, int rank, int i) {
 static inline void add_scaled(void* left, const void* right) { *(double*)left += *(const double*)right; }
 static inline int same_bits(const void* a, const void* b) { return memcmp(a, b, sizeof(double)) == 0; }
 
+/* --- elements and operators of the program's own --------------------------------------------------------------- */
+
+enum { modulus = 127, shift = 14 };
+
+static _Thread_local const struct fields* fields; /* of the reduction that runs in this thread */
+
+/* Composition of x -> p x + q, both of them modulo a prime: associative, and does not commute. */
+static inline long combined(long first, long second) {
+    if (fields->commutes) return first + second;
+    const long p1 = first >> shift, q1 = first % (1 << shift), p2 = second >> shift, q2 = second % (1 << shift);
+    return (p1 * p2 % modulus) << shift | (p1 * q2 + q1) % modulus;
+}
+
+static inline long* field(const void* element, int which) {
+    long* const at = (long*)((char*)element + fields->places[which]);
+    expect((size_t)at % _Alignof(long) == 0, "an operator was given what is not aligned", which);
+    return at;
+}
+
+static inline void make_own(void* at, int rank, int i) {
+    for (int f = 0; f < fields->count; ++f) {
+        const int p = (rank * 7 + i * 3 + f * 5) % (modulus - 1) + 1, q = (rank * 11 + i * 13 + f) % modulus;
+        *field(at, f) = fields->commutes ? rank * 1000 + i * 10 + f : p << shift | q;
+    }
+}
+static inline void fold_own(void* left, const void* right) {
+    for (int f = 0; f < fields->count; ++f) *field(left, f) = combined(*field(left, f), *field(right, f));
+}
+static inline int equal_own(const void* a, const void* b) {
+    for (int f = 0; f < fields->count; ++f) {
+        if (*field(a, f) != *field(b, f)) return 0;
+    }
+    return 1;
+}
+
+static inline MPI_Aint lowest_place(void) {
+    MPI_Aint lowest = fields->places[0];
+    for (int f = 1; f < fields->count; ++f) {
+        lowest = fields->places[f] < lowest ? fields->places[f] : lowest;
+    }
+    return lowest;
+}
+
+static inline void combine_own(void* in, void* inout, int* length, MPI_Datatype* type) {
+    MPI_Aint lower, extent;
+    MPI_Type_get_true_extent(*type, &lower, &extent);
+    const MPI_Aint origin = lower - lowest_place(); /* not 0 where the type is of addresses */
+    if (fields->slow) {
+        usleep(1000);
+    }
+    for (int i = 0; i < *length; ++i) {
+        const MPI_Aint at = origin + i * fields->extent;
+        for (int f = 0; f < fields->count; ++f) {
+            long* const result = field((char*)inout + at, f);
+            *result = combined(*field((char*)in + at, f), *result);
+        }
+    }
+}
+
+/* Type and operator are the caller's to free. */
+static inline struct kind own_kind(const char* name, const struct fields* its) {
+    const int ones[most_fields] = {1, 1, 1};
+    const MPI_Datatype longs[most_fields] = {MPI_LONG, MPI_LONG, MPI_LONG};
+    struct kind made = {name, MPI_DATATYPE_NULL, MPI_OP_NULL, (size_t)its->extent, 64, make_own, fold_own, equal_own, its};
+    MPI_Datatype made_of_fields;
+    MPI_Type_create_struct(its->count, ones, its->places, longs, &made_of_fields);
+    MPI_Type_create_resized(made_of_fields, its->lower, its->extent, &made.type);
+    MPI_Type_commit(&made.type);
+    MPI_Type_free(&made_of_fields);
+    MPI_Op_create(combine_own, its->commutes, &made.op);
+    return made;
+}
+
+static inline void free_own(struct kind* kind) {
+    MPI_Op_free(&kind->op);
+    MPI_Type_free(&kind->type);
+}
+
+static inline struct kind drawn_kind(void) {
+    enum { unit = sizeof(long) };
+    static struct fields drawn;
+    drawn.count = 1 + rand() % most_fields;
+    MPI_Aint place = (rand() % 7 - 3) * unit;
+    const MPI_Aint lowest = place;
+    for (int f = 0; f < drawn.count; ++f) {
+        drawn.places[f] = place;
+        place += unit + rand() % 3 * unit;
+    }
+    const MPI_Aint end = drawn.places[drawn.count - 1] + unit;
+    if (rand() % 3 == 0) { /* not in order of place */
+        drawn.places[drawn.count - 1] = lowest;
+        drawn.places[0] = end - unit;
+    }
+    drawn.lower = lowest - rand() % 4 * unit;
+    drawn.extent = end - drawn.lower + rand() % 4 * unit;
+    drawn.commutes = rand() % 2;
+    drawn.absolute = rand() % 2;
+    drawn.slow = rand() % 4 == 0;
+    return own_kind("drawn elements", &drawn);
+}
+
+/* --- kinds -------------------------------------------------------------------------------------------------------- */
+
 static inline struct kind ints_added(void) {
-    const struct kind made = {"ints added", MPI_INT, MPI_SUM, sizeof(int), 0, make_int, fold_int, equal_int};
+    const struct kind made = {"ints added", MPI_INT, MPI_SUM, sizeof(int), 0, make_int, fold_int, equal_int, NULL};
     return made;
 }
 
 enum { usual_kinds = 6, kinds, with_holes = 4, in_order = usual_kinds };
 
 static inline void make_kinds(struct kind* all) {
-    MPI_Datatype pair, spaced;
-    MPI_Op ordered, commuting;
-    MPI_Type_contiguous(2, MPI_INT, &pair);
-    MPI_Type_create_resized(pair, 0, 3 * sizeof(int), &spaced);
-    MPI_Type_commit(&pair);
-    MPI_Type_commit(&spaced);
-    MPI_Op_create(compose_maps, 0, &ordered);
-    MPI_Op_create(add_maps, 1, &commuting);
+    static const struct fields pairs = {2, {0, sizeof(long)}, 0, 2 * sizeof(long), 0, 0, 0};
+    static const struct fields holes = {2, {0, sizeof(long)}, 0, 3 * sizeof(long), 0, 0, 0};
+    static const struct fields numbers = {1, {0}, 0, sizeof(long), 1, 0, 0};
     const struct kind made[kinds] = {
         ints_added(),
-        {"doubles' maximum", MPI_DOUBLE, MPI_MAX, sizeof(double), 0, make_double, fold_double, equal_double},
+        {"doubles' maximum", MPI_DOUBLE, MPI_MAX, sizeof(double), 0, make_double, fold_double, equal_double, NULL},
         {"minima and where", MPI_DOUBLE_INT, MPI_MINLOC, sizeof(struct with_index), 0, make_indexed,
-         fold_indexed, equal_indexed},
-        {"maps composed", pair, ordered, 2 * sizeof(int), 0, make_map, fold_map, equal_map},
-        {"maps with holes", spaced, ordered, 3 * sizeof(int), 0, make_map, fold_map, equal_map},
-        {"added by the user", MPI_INT, commuting, sizeof(int), 0, make_int, fold_int, equal_int},
-        {"doubles in the ranks' order", MPI_DOUBLE, MPI_SUM, sizeof(double), 0, make_scaled, add_scaled, same_bits},
+         fold_indexed, equal_indexed, NULL},
+        own_kind("maps composed", &pairs),
+        own_kind("maps with holes", &holes),
+        own_kind("added by the user", &numbers),
+        {"doubles in the ranks' order", MPI_DOUBLE, MPI_SUM, sizeof(double), 0, make_scaled, add_scaled, same_bits, NULL},
     };
     memcpy(all, made, sizeof made);
 }
@@ -152,7 +231,7 @@ static inline void end_elements(const struct kind* kind, char* data, int count) 
 /* Of ranks 0 .. end - 1, in order, element i of all. */
 static inline void expect_folded(const struct kind* kind, const char* found, int i, int end,
                                  const char* what) {
-    char expected[2 * margin], next[2 * margin];
+    _Alignas(long) char expected[2 * margin], next[2 * margin];
     make(kind, expected + margin, 0, i);
     for (int rank = 1; rank < end; ++rank) {
         make(kind, next + margin, rank, i);
@@ -162,7 +241,7 @@ static inline void expect_folded(const struct kind* kind, const char* found, int
 }
 
 static inline void expect_unchanged(const struct kind* kind, const char* data, int count, int rank) {
-    char expected[2 * margin];
+    _Alignas(long) char expected[2 * margin];
     for (int i = 0; i < count; ++i) {
         make(kind, expected + margin, rank, i);
         check(kind->equal(data + (size_t)i * kind->extent, expected + margin), "a reduction changed its operand", i);
@@ -197,19 +276,35 @@ static inline struct results results_of(struct place here, const struct collecti
     return its;
 }
 
+static inline MPI_Datatype at_address(MPI_Datatype type, const void* data) {
+    const int one = 1;
+    MPI_Aint address;
+    MPI_Datatype made;
+    MPI_Get_address(data, &address);
+    MPI_Type_create_hindexed(1, &one, &address, type, &made);
+    MPI_Type_commit(&made);
+    return made;
+}
+
 static inline void reduction(struct place here, const struct collective* it, const struct kind* kind, int count,
                              int root, int in_place) {
     const int operands = it->run == reduce_scatter_block ? count * here.size : count;
     const int is_in_place = in_place && (it->run != reduce || here.rank == root);
     int counts[most_ranks];
+    fields = kind->fields;
     cut(count, here.size, counts);
     char* const send = make_elements(kind, operands);
     char* const receive = make_elements(kind, operands);
     fill(kind, is_in_place ? receive : send, operands, here.rank);
+    const int absolute = is_in_place && fields != NULL && fields->absolute;
+    MPI_Datatype type = absolute ? at_address(kind->type, receive) : kind->type;
     const struct arguments a = {{is_in_place ? MPI_IN_PLACE : send, 0, MPI_DATATYPE_NULL, NULL, NULL, NULL},
-                                {receive, count, kind->type, counts, NULL, NULL},
-                                kind->op, root, here.comm, count > here.size};
+                                {absolute ? MPI_BOTTOM : receive, count, type, counts, NULL, NULL},
+                                kind->op, root, here.comm, (count + in_place) % 2};
     call(it, &a);
+    if (absolute) {
+        MPI_Type_free(&type);
+    }
     const struct results its = results_of(here, it, count, root, counts);
     for (int i = 0; i < its.count; ++i) {
         expect_folded(kind, receive + (size_t)i * kind->extent, its.first + i, its.end, kind->name);
@@ -238,80 +333,4 @@ static inline void all_reductions(struct place here, const struct collective* it
             }
         }
     }
-}
-
-/* --- types drawn by a seed: ints anywhere in an element, whose lower bound may be negative and whose extent may be larger
- * than needed, combined by an operator of the program's own ------------------------------------------------------- */
-
-enum { most_fields = 3, modulus = 127, shift = 14 };
-
-static struct {
-    int fields;
-    MPI_Aint places[most_fields]; /* bytes from the element's origin */
-    MPI_Aint extent;
-    int commutes;
-} drawn;
-
-/* Composition of x -> p x + q, both of them modulo a prime: associative, and does not commute. */
-static inline int combined(int first, int second) {
-    if (drawn.commutes) return first + second;
-    const int p1 = first >> shift, q1 = first % (1 << shift), p2 = second >> shift, q2 = second % (1 << shift);
-    return (p1 * p2 % modulus) << shift | (p1 * q2 + q1) % modulus;
-}
-
-static inline int* field(const void* element, int which) { return (int*)((char*)element + drawn.places[which]); }
-
-static inline void make_drawn(void* at, int rank, int i) {
-    for (int f = 0; f < drawn.fields; ++f) {
-        const int p = (rank * 7 + i * 3 + f * 5) % (modulus - 1) + 1, q = (rank * 11 + i * 13 + f) % modulus;
-        *field(at, f) = drawn.commutes ? rank * 1000 + i * 10 + f : p << shift | q;
-    }
-}
-static inline void fold_drawn(void* left, const void* right) {
-    for (int f = 0; f < drawn.fields; ++f) *field(left, f) = combined(*field(left, f), *field(right, f));
-}
-static inline int equal_drawn(const void* a, const void* b) {
-    for (int f = 0; f < drawn.fields; ++f) {
-        if (*field(a, f) != *field(b, f)) return 0;
-    }
-    return 1;
-}
-
-static inline void combine_drawn(void* in, void* inout, int* length, MPI_Datatype* type) {
-    (void)type;
-    for (int i = 0; i < *length; ++i) {
-        for (int f = 0; f < drawn.fields; ++f) {
-            int* const result = field((char*)inout + i * drawn.extent, f);
-            *result = combined(*field((char*)in + i * drawn.extent, f), *result);
-        }
-    }
-}
-
-/* Type and operator are the caller's to free. */
-static inline struct kind drawn_kind(void) {
-    int ones[most_fields] = {1, 1, 1};
-    MPI_Datatype ints[most_fields] = {MPI_INT, MPI_INT, MPI_INT}, made_of_fields;
-    drawn.fields = 1 + rand() % most_fields;
-    MPI_Aint place = (rand() % 7 - 3) * 4;
-    const MPI_Aint lowest = place;
-    for (int f = 0; f < drawn.fields; ++f) {
-        drawn.places[f] = place;
-        place += 4 + rand() % 3 * 4;
-    }
-    const MPI_Aint end = drawn.places[drawn.fields - 1] + 4;
-    if (rand() % 3 == 0) { /* not in order of place */
-        drawn.places[drawn.fields - 1] = lowest;
-        drawn.places[0] = end - 4;
-    }
-    const MPI_Aint lower = lowest - rand() % 4 * 4;
-    drawn.extent = end - lower + rand() % 4 * 4;
-    drawn.commutes = rand() % 2;
-    struct kind made = {"drawn elements", MPI_DATATYPE_NULL, MPI_OP_NULL, (size_t)drawn.extent, 16, make_drawn,
-                        fold_drawn, equal_drawn};
-    MPI_Type_create_struct(drawn.fields, ones, drawn.places, ints, &made_of_fields);
-    MPI_Type_create_resized(made_of_fields, lower, drawn.extent, &made.type);
-    MPI_Type_commit(&made.type);
-    MPI_Type_free(&made_of_fields);
-    MPI_Op_create(combine_drawn, drawn.commutes, &made.op);
-    return made;
 }

@@ -39,9 +39,8 @@ def rounds():
     """Each algorithm has its turn, and a job forces one of every collective: (algorithms, the shapes that they run in)."""
     alike = defaultdict(lambda: defaultdict(list))
     for row in ROWS:
-        if not row["native"]:
-            shapes = tuple(shape for shape in SHAPES if runs(row, shape))
-            alike[shapes][row["collective"]].append(row)
+        shapes = tuple(shape for shape in SHAPES if runs(row, shape))
+        alike[shapes][row["collective"]].append(row)
     for shapes, by_collective in alike.items():
         for turn in range(max(map(len, by_collective.values()))):
             yield [rows[turn] for rows in by_collective.values() if turn < len(rows)], shapes
@@ -51,9 +50,9 @@ def named(rows):
     return f"{rows[0]['collective']}-{rows[0]['name']}-and-{len(rows) - 1}-more"
 
 
-def rounds_and_shapes(are_run):
-    return [pytest.param(rows, shape, id=f"{named(rows)}-{shape}", marks=[] if are_run else seldom_if_many(shape))
-            for rows, shapes in rounds() for shape in SHAPES if (shape in shapes) == are_run]
+ROUNDS_AND_SHAPES = [pytest.param(rows, shape, shape in shapes, marks=[] if shape in shapes else seldom_if_many(shape),
+                                  id=f"{named(rows)}-{'run' if shape in shapes else 'are-left'}-{shape}")
+                     for rows, shapes in rounds() for shape in SHAPES]
 
 
 def forced(run, rows, shape):
@@ -76,48 +75,29 @@ def test_the_program_agrees_with_the_mpi_library(run, shape):
 
 
 @pytest.mark.on_any_mpi
-@pytest.mark.parametrize("rows,shape", rounds_and_shapes(True))
-def test_forced(run, rows, shape):
+@pytest.mark.parametrize("rows, shape, are_run", ROUNDS_AND_SHAPES)
+def test_forced(run, rows, shape, are_run):
+    """What is not for so many ranks is left to the MPI library, as is what is native by name."""
     finished = forced(run, rows, shape)
     for row in rows:
         collective, name = row["collective"], row["name"]
         world = classes_of(finished, collective)
         ours, natively = calls_of(world)
-        chosen = {ruling["chosen"].split(":")[0] for each in world["classes"]
-                  for ruling in each["rulings"]}
+        if not are_run:
+            assert ours == 0 and natively > 0
+            continue
+        rulings = [each["rulings"] for each in world["classes"]]
+        chosen = {ruling["chosen"].split(":")[0] for each in rulings for ruling in each}
         assert name in chosen and chosen <= {name, "native"}
-        assert all("the network changed" in ruling["reason"] for each in world["classes"]
-                   for ruling in each["rulings"][1:])
-        assert all((each["length_bytes"] is None) == (collective in OF_ANY_LENGTH)
-                   for each in world["classes"])
+        assert all("the network changed" in ruling["reason"] for each in rulings for ruling in each[1:])
+        assert all((each["length_bytes"] is None) == (collective in OF_ANY_LENGTH) for each in world["classes"])
         # Operators that do not commute are the MPI library's where the algorithm cannot take them.
         takes_all = "operators that commute only" not in row["restrictions"]
         assert ours > 0 and (natively == 0 if takes_all else ours >= natively)
 
 
-@pytest.mark.on_any_mpi
-@pytest.mark.parametrize("rows,shape", rounds_and_shapes(False))
-def test_left_to_the_mpi_library(run, rows, shape):
-    """What is not for so many ranks."""
-    finished = forced(run, rows, shape)
-    for row in rows:
-        ours, natively = calls_of(classes_of(finished, row["collective"]))
-        assert ours == 0 and natively > 0
-
-
-@pytest.mark.on_any_mpi
-@pytest.mark.parametrize("shape", NATIVE_SHAPES)
-def test_native_by_name(run, shape):
-    finished = passed(run("collectives_check", *COLLECTIVES, ranks=shape.ranks, timeout_s=1000,
-                          settings=shape.settings(**dict.fromkeys(COLLECTIVES, "native"))))
-    assert finished.errors == ""
-    for collective in COLLECTIVES:
-        ours, natively = calls_of(classes_of(finished, collective))
-        assert ours == 0 and natively > 0
-
-
 @pytest.mark.long
-@pytest.mark.parametrize("rows", [rows for rows, _ in rounds()], ids=named)
+@pytest.mark.parametrize("rows", [rows for rows, shapes in rounds() if shapes], ids=named)
 def test_forced_on_one_rank(run, rows):
     assert forced(run, rows, ALONE).report["communicators"] == []
 

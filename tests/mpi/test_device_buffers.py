@@ -52,6 +52,7 @@ FORCED = {"broadcast": "binomial", "allreduce": "ring", "allgather": "ring", "sc
 
 
 def test_no_processor_touches_them(run, mpi, tmp_path):
-    program = ["env", f"LD_PRELOAD={PRELOAD}:{compiled_tool(mpi, DRIVER, tmp_path)}", str(mpi.program("device_buffers"))]
+    program = ["env", f"LD_PRELOAD={PRELOAD}:{compiled_tool(mpi, DRIVER, tmp_path)}", str(mpi.program("unusual_types")),
+               "device_buffers"]
     ours = passed(run(program, ranks=3, settings=settings_of("wait", **FORCED)))
     assert decided_calls(ours) == 100

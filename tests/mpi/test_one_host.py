@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from ends import calls_of, ended_well, passed, world_of
+from ends import calls_of, chosen_in, ended_well, passed, silent_world_of, world_of
 from mutirao.base.paths import PRELOAD
 from mutirao.measure.measure import read_point
 from shared import in_time
@@ -65,6 +65,18 @@ def test_ranks_without_a_processor_are_left_to_the_mpi_library(run):
     assert (world["state"], world["reason"]) == ("native", "one host, with more ranks than processors")
     asked_for = world_of(run("collective", "barrier", ranks=ranks))
     assert asked_for["state"] == "mutirao", asked_for["reason"]
+
+
+@pytest.mark.on_any_mpi
+def test_what_is_forced_runs_and_without_trials_nothing_else_does(run):
+    forced = silent_world_of(run("collectives_check", "broadcast", ranks=3, settings={
+        "start": "wait", "broadcast": "chain"}))
+    assert chosen_in(forced) == {"chain"} and calls_of(forced)[1] == 0
+    ours = passed(run("collectives_check", "broadcast", ranks=3, settings={"trials": "off"}))
+    world, *others = ours.report["communicators"]
+    # Short-lived communicators end before their ranks ask each other.
+    assert {each["state"] for each in (world, *others)} == {"native", "not yet"}
+    assert all(calls_of(each)[0] == 0 for each in (world, *others)) and world["reason"] == "one host"
 
 
 # Five take long where MPI libraries spin while they wait.

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from ends import decided_calls, ended_well, passed
+from ends import decided_calls, ended_well, lines_of_ours, passed
 from mutirao.base.paths import PRELOAD
 from mutirao.run.launch import launch
 from tools import COUNTING, compiled_fortran, compiled_tool
@@ -54,15 +54,11 @@ def test_a_profiling_tool_sees_every_call_once(run, mpi, tmp_path, settings, bef
 
 
 @pytest.mark.on_any_mpi
-@pytest.mark.parametrize("name,value,expected", [
-    ("agent_interval_ms", "0", "20..60000"), ("ranks_per_hots", "3", "RANKS_PER_HOST"),
-    ("broadcast", "binomail", "binomial"), ("enabled", "perhaps", "on"),
-])
-def test_a_wrong_setting_ends_every_rank_before_any_communication(run, name, value, expected):
-    finished = run("collective", "broadcast", ranks=3, settings={name: value})
+def test_a_wrong_setting_ends_every_rank_before_any_communication(run):
+    finished = run("collective", "broadcast", ranks=3, settings={"broadcast": "binomail"})
     assert finished.returncode != 0 and finished.lines == []
-    ours = [line for line in finished.errors.splitlines() if line.startswith("mutirao:")]
-    assert len(ours) == 1 and expected in ours[0]
+    [line] = lines_of_ours(finished)
+    assert "binomial" in line
 
 
 def test_a_killed_rank_ends_the_job_as_it_does_natively(mpi):

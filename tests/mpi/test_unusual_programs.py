@@ -33,9 +33,9 @@ ON_RANK_1 = 'if [ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ]; then export {var
 @pytest.mark.parametrize("program, words, ranks", [
     ("sessions_only", [], 3),
     ("errors", ["wrong_arguments"], 3),  # rank 0 errs and calls again, which others never see: ranks must not count it
-    *(pytest.param("right_after_init", [what], 3, marks=any_mpi) for what in ("nothing", "parts")),
-    *(("right_after_init", [what], 3) for what in ("duplicates", "nonblocking_duplicates", "all")),
-    ("right_after_init", ["all"], 1)])
+    *(pytest.param("out_of_step", [what], 3, marks=any_mpi) for what in ("nothing", "parts")),
+    *(("out_of_step", [what], 3) for what in ("duplicates", "nonblocking_duplicates", "all_at_once")),
+    ("out_of_step", ["all_at_once"], 1)])
 def test_ends_as_natively(run, start, program, words, ranks):
     ends_as_natively(run, program, *words, ranks=ranks, settings=settings_of(start))
 
@@ -83,11 +83,11 @@ def test_a_program_of_the_standard_abi(wheel_named, tmp_path):
 
 
 @start_modes
-@pytest.mark.parametrize("spelt", ["elsewhere", "root"])
+@pytest.mark.parametrize("spelt", ["empty_elsewhere", "empty_on_root"])
 def test_empty_messages_that_ranks_spell_differently(run, mpi, start, spelt):
     if mpi.name != "mpich-4":
         pytest.skip("this MPI by itself hangs in it, or mixes up the messages that follow")
-    ends_as_natively(run, "empty_messages", spelt, settings=settings_of(start))
+    ends_as_natively(run, "unusual_types", spelt, settings=settings_of(start))
 
 
 @pytest.mark.on_any_mpi
@@ -100,9 +100,9 @@ def test_memory_does_not_grow_with_the_number_of_lengths(run, algorithm):
 
 def test_large_counts_are_there_if_looked_for(run, mpi):
     """Seen to end the program where the name was there and nothing behind it."""
-    native = passed(run("looks_for_large_counts", native=True))
+    native = passed(run("unusual_types", "looks_for_large_counts", native=True))
     assert native.lines == ["ok none" if mpi.name.startswith("openmpi") else "ok used"]
-    ours = passed(run("looks_for_large_counts", settings=settings_of("wait", broadcast="binomial")))
+    ours = passed(run("unusual_types", "looks_for_large_counts", settings=settings_of("wait", broadcast="binomial")))
     assert ours.lines == ["ok used"] and decided_calls(ours) > 0
 
 
@@ -221,8 +221,8 @@ def test_a_rank_that_comes_late_holds_up_nobody(run, start):
 @start_modes
 def test_broadcasts_inside_file_functions_are_not_the_programs(run, tmp_path, start):
     settings = settings_of(start, broadcast="binomial")
-    passed(run("file_writes", tmp_path / "native", ranks=3, native=True))
-    ours = passed(run("file_writes", tmp_path / "ours", ranks=3, settings=settings))
+    passed(run("out_of_step", "file_writes", tmp_path / "native", ranks=3, native=True))
+    ours = passed(run("out_of_step", "file_writes", tmp_path / "ours", ranks=3, settings=settings))
     assert (start == "soon" or decided_calls(ours) > 0) and decided_calls(ours) <= 40
     used = [each for each in ours.report["communicators"] if each["classes"]]
     assert len(used) == 1
@@ -246,8 +246,7 @@ def test_the_programs_own_operators_on_types_with_holes(run, request, algorithms
 
 @pytest.mark.parametrize("program,what", [
     *(pytest.param("unusual_collectives", what, marks=any_mpi) for what in ("messages", "threads", "communicators",
-                                                 "nonblocking", "counts")),
-    *(("unusual_types", what) for what in ("operators", "types"))])
+                                                 "nonblocking", "counts")), ("unusual_types", "types")])
 def test_unusual_uses_of_all_collectives(run, wheels_only, program, what):
     _, ours = ends_as_natively(run, program, what, settings=settings_of("wait", **FORCED), same_output=False)
     assert decided_calls(ours) > 0

@@ -34,10 +34,6 @@ class Table(NamedTuple):
         return text_table(self.columns, self.rows, self.title)
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "") -> None:
-    print(text_table(columns, rows, title))
-
-
 def text_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "",
                styles: Mapping[int, str] = {}) -> str:
     """`styles` by the number of the row."""

@@ -2,41 +2,39 @@
 src/core/collectives/collective.h; a test compares the two.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations, permutations
 
 from mutirao.base.units import size
 from mutirao.lab.network import HostNetwork
 
 BROADCAST = "broadcast"
 _BARRIER = "barrier"
-# The shortest time in us, over the hosts of ranks 0, 1, ... and with the root's rank.
-Bound = Callable[[HostNetwork, Sequence[int], int], float]
+Pairs = Iterable[tuple[int, int]]
 
 
-def _from_root(network: HostNetwork, hosts: Sequence[int], root: int) -> float:
-    return max(network.shortest_us[hosts[root]][host] for host in hosts)
+def _from_root(hosts: Sequence[int], root: int) -> Pairs:
+    return ((hosts[root], host) for host in hosts)
 
 
-def _to_root(network: HostNetwork, hosts: Sequence[int], root: int) -> float:
-    return max(network.shortest_us[host][hosts[root]] for host in hosts)
+def _to_root(hosts: Sequence[int], root: int) -> Pairs:
+    return ((host, hosts[root]) for host in hosts)
 
 
-def _everywhere(network: HostNetwork, hosts: Sequence[int], _root: int) -> float:
-    different = set(hosts)
-    return max(network.shortest_us[a][b] for a in different for b in different)
+def _everywhere(hosts: Sequence[int], _root: int) -> Pairs:
+    return permutations(set(hosts), 2)
 
 
-def _onward(network: HostNetwork, hosts: Sequence[int], _root: int) -> float:
+def _onward(hosts: Sequence[int], _root: int) -> Pairs:
     """From every rank to those after it."""
-    return max((network.shortest_us[hosts[a]][host]
-                for a in range(len(hosts)) for host in hosts[a + 1:]), default=0.0)
+    return combinations(hosts, 2)
 
 
 @dataclass(frozen=True)
 class Collective:
     name: str
-    bound: Bound
+    ways: Callable[[Sequence[int], int], Pairs]  # that data go; of the hosts of ranks 0, 1, ... and the root's rank
     rooted: bool = False
     in_blocks: bool = False  # a length is that of a block, of which there is one for every rank
 
@@ -51,13 +49,14 @@ class Collective:
     def bound_us(self, network: HostNetwork, hosts: Sequence[int], root: int,
                  length_bytes: int) -> float:
         """Before this no such call can be complete that all ranks enter at once."""
-        return 0.0 if self.empty(length_bytes) else self.bound(network, hosts, root)
+        ways = () if self.empty(length_bytes) else self.ways(hosts, root)
+        return max((network.shortest_us[a][b] for a, b in ways), default=0.0)
 
     def whose(self, root: int) -> str:
         """' from rank 3'; a negative root is any."""
         if not self.rooted:
             return ""
-        way = "to" if self.bound is _to_root else "from"
+        way = "to" if self.ways is _to_root else "from"
         return f" {way} {'any rank' if root < 0 else f'rank {root}'}"
 
     def calls(self, length_bytes: int | None, root: int, count: int = 1) -> str:

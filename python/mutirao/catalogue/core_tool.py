@@ -26,7 +26,6 @@ def ask_json(*words: str) -> Any:
 
 
 def algorithms(collective: str | None = None) -> list[dict]:
-    """Of one collective, or of all."""
     return [row for row in ask_json("algorithms") if collective in (None, row["collective"])]
 
 
@@ -71,14 +70,10 @@ def lines_file(lines: Iterable[str], suffix: str) -> Iterator[Path]:
         yield Path(file.name)
 
 
-def network_lines(network: HostNetwork, eager_limit_bytes: int | None = None,
-                  initial_window_bytes: int | None = None, send_overhead_us: float = 0.0, receive_overhead_us: float = 0.0,
-                  port_bytes_per_us: float = math.inf) -> Iterator[str]:
+def network_lines(network: HostNetwork, send_overhead_us: float = 0.0, receive_overhead_us: float = 0.0,
+                  port_bytes_per_us: float = math.inf, **limits_bytes: int | None) -> Iterator[str]:
     yield f"hosts {network.host_count}"
-    if eager_limit_bytes is not None:
-        yield f"eager_limit_bytes {eager_limit_bytes}"
-    if initial_window_bytes is not None:
-        yield f"initial_window_bytes {initial_window_bytes}"
+    yield from (f"{name} {limit}" for name, limit in limits_bytes.items() if limit is not None)
     for host, site in enumerate(network.sites):
         yield f"host {host} {send_overhead_us} {receive_overhead_us} {port_bytes_per_us}"
         # The tool takes words; a site's name may have spaces.

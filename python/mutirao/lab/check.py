@@ -54,17 +54,16 @@ def check_round_trips(lab: Lab) -> list[dict]:
     addresses = [lab.hosts[host].address for host in answering]
     clients = [lab.exec(asked.hosts[host], [*_PROBE, "measure", str(_REPETITIONS), *addresses],
                         stdout=subprocess.PIPE, text=True) for host in asking]
-    medians = [_answer_of(client) for client in clients]
-    return [_round_trip(sites[a], sites[b], asked.round_trip_us(asking[a], answering[b]), medians[a][b])
-            for a in range(len(sites)) for b in range(len(sites)) if asking[a] != answering[b]]
-
-
-def _round_trip(from_site: str, to_site: str, asked_us: float, measured_us: float | None) -> dict:
-    """Between two hosts, one of each site (of a site with itself: its first and its last)."""
-    if measured_us is None:
-        raise Failure(f"nothing came back to {from_site} from {to_site}")
-    return {"from_site": from_site, "to_site": to_site, "asked_us": asked_us, "measured_us": measured_us,
-            "error_us": abs(measured_us - asked_us)}
+    found = []
+    for from_site, first, client in zip(sites, asking, clients, strict=True):
+        for to_site, last, measured_us in zip(sites, answering, _answer_of(client), strict=True):
+            if measured_us is None:
+                raise Failure(f"nothing came back to {from_site} from {to_site}")
+            asked_us = asked.round_trip_us(first, last)
+            if first != last:  # of a site with itself: between its first host and its last
+                found.append({"from_site": from_site, "to_site": to_site, "asked_us": asked_us,
+                              "measured_us": measured_us, "error_us": abs(measured_us - asked_us)})
+    return found
 
 
 def _answer_of(client: subprocess.Popen) -> Any:

@@ -56,17 +56,10 @@ class Sample:
         return self.ms / self.native_job_ms
 
 
-@dataclass(frozen=True)
-class FreeRun:
-    """What became of one cell in one job that was free to choose."""
-
-    ran: str | None  # in the end; None: nothing of mutirao
-    settled: bool = True  # nothing was still to be tried
-
-
-def free_run(measurement: Measurement, length_bytes: int, root: int) -> FreeRun:
+def free_run(measurement: Measurement, length_bytes: int, root: int) -> tuple[str, bool]:
+    """What ran in the end in a job that was free to choose, and whether nothing was still to be tried."""
     rulings = measurement.rulings(length_bytes, root)
-    return FreeRun(measurement.chosen(length_bytes, root), not rulings or rulings[-1].get("settled", True))
+    return measurement.chosen(length_bytes, root) or NATIVE, not rulings or rulings[-1].get("settled", True)
 
 
 def in_turns(names: Sequence[str], round_number: int) -> list[str]:
@@ -91,7 +84,7 @@ class Cell:
     length_bytes: int
     root: int
     samples: dict[str, list[Sample]] = field(default_factory=dict)  # by name; one of each round
-    free_runs: list[FreeRun] = field(default_factory=list)
+    free_runs: list[tuple[str, bool]] = field(default_factory=list)
 
     def add(self, measurement: Measurement, point: Point, native: Point) -> None:
         name = measurement.contender.name
@@ -116,10 +109,6 @@ class Cell:
         arms = self.arms
         return min(arms, key=lambda name: statistics.median(arms[name][number].to_native for number in numbers))
 
-    def _best_to_native(self, round_number: int) -> float:
-        """Of the best arm of all other rounds, in this one."""
-        return self.arms[self.best_arm(round_number)][round_number].to_native
-
     @property
     def best_to_native(self) -> float:
         return statistics.median(each.to_native for each in self.arms[self.best_arm()])
@@ -138,7 +127,8 @@ class Cell:
 
     @property
     def to_best(self) -> Interval:
-        return median_interval([each.to_native / self._best_to_native(number)
+        """In each round against the best arm of all others."""
+        return median_interval([each.to_native / self.arms[self.best_arm(number)][number].to_native
                                 for number, each in enumerate(self.choice)])
 
     @property
@@ -155,12 +145,12 @@ class Cell:
     @property
     def unsettled(self) -> int:
         """The free runs that ended while something might still be tried."""
-        return sum(not each.settled for each in self.free_runs)
+        return sum(not settled for _, settled in self.free_runs)
 
     @property
     def ran(self) -> list[str]:
         """What the free choice used in the end, the most frequent first."""
-        names = [each.ran or NATIVE for each in self.free_runs]
+        names = [ran for ran, _ in self.free_runs]
         return sorted(dict.fromkeys(names), key=names.count, reverse=True)
 
     def to_dict(self) -> dict:

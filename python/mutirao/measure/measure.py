@@ -320,13 +320,13 @@ def _why_not_ours(measurement: Measurement, length_bytes: int, root: int) -> str
     """Without a ruling the MPI library may only take calls of which nobody waits for one; and who
     prescribes an algorithm must have got it."""
     contender = measurement.contender
-    asked = (contender.settings or {}).get(contender.collective, "auto")
+    asked = (contender.settings or {}).get(contender.collective, "auto").partition(":")[0]
     calls, rulings = (measurement.calls_of(length_bytes, root),
                       measurement.rulings(length_bytes, root))
     if calls is None and not rulings:
         return "mutirao saw no such call"
     for ruling in rulings:
-        if asked != "auto" and _name_of(ruling["chosen"]) != _name_of(asked):
+        if asked not in ("auto", ruling["chosen"].partition(":")[0]):
             return f"{ruling['chosen']} ran instead: {ruling.get('reason') or 'no reason given'}"
     natively = calls["native_calls"] if calls else 0
     if not natively or (calls and calls.get("forgotten_rulings")):
@@ -339,10 +339,6 @@ def _why_not_ours(measurement: Measurement, length_bytes: int, root: int) -> str
             ruled_at_once and any(each["chosen"] == "native" for each in rulings))
     return None if may_be_native else (f"the MPI library took {counted(natively, 'call')}"
                                        " without a ruling for that")
-
-
-def _name_of(candidate: str) -> str:
-    return candidate.partition(":")[0]
 
 
 def check_points(what: str, points: Sequence[Point], hosts: int, before: Counters, after: Counters,

@@ -224,25 +224,20 @@ def _alias(name: str, library: Path) -> Path:
     return alias
 
 
-# Of a header: the title, and how it says its version.
+# The title, and how the library's header and its MPI_Get_library_version say the version.
 _VERSION_PATTERNS = (
-    ("Intel MPI", r'#define\s+I_MPI_VERSION\s+"([^"]+)"'),
-    ("MPICH", r'#define\s+MPICH_VERSION\s+"([^"]+)"'),
+    ("Intel MPI", r'#define\s+I_MPI_VERSION\s+"([^"]+)"'), ("Intel MPI", r"Intel\(R\) MPI Library (\S+)"),
+    ("MPICH", r'#define\s+MPICH_VERSION\s+"([^"]+)"'), ("MPICH", r"MPICH Version:\s*(\S+)"),
     ("Open MPI", r"#define\s+OMPI_MAJOR_VERSION\s+(\d+)[\s\S]*?"
      r"#define\s+OMPI_MINOR_VERSION\s+(\d+)[\s\S]*?#define\s+OMPI_RELEASE_VERSION\s+(\d+)"),
-)
-# The same of what MPI_Get_library_version says.
-_LIBRARY_PATTERNS = (
-    ("Intel MPI", r"Intel\(R\) MPI Library (\S+)"),
-    ("MPICH", r"MPICH Version:\s*(\S+)"),
     ("Open MPI", r"Open MPI v(\S+)"),
 )
 _SONAMES = ("libmpi.so.40", "libmpi.so.12", "libmpich.so.12")
 
 
-def _version_said(text: str, patterns: Iterable[tuple[str, str]]) -> tuple[str, str] | None:
+def _version_said(text: str) -> tuple[str, str] | None:
     """Title and version."""
-    for title, pattern in patterns:
+    for title, pattern in _VERSION_PATTERNS:
         if found := re.search(pattern, text):
             return title, ".".join(found.groups())
     return None
@@ -250,7 +245,7 @@ def _version_said(text: str, patterns: Iterable[tuple[str, str]]) -> tuple[str, 
 
 def _version_in(headers: Sequence[Path]) -> tuple[str, str] | None:
     texts = (header.read_text(errors="replace") for header in headers if header.is_file())
-    return next(filter(None, (_version_said(text, _VERSION_PATTERNS) for text in texts)), None)
+    return next(filter(None, map(_version_said, texts)), None)
 
 
 @cache
@@ -323,7 +318,7 @@ def mpi_in(folder: Path, wrapper_name: str = "mpicc", name: str | None = None) -
 
 def version_of(library: Path) -> tuple[str, str] | None:
     """Title and version, as the library says them itself."""
-    return _version_said(about(library).get("version", ""), _LIBRARY_PATTERNS)
+    return _version_said(about(library).get("version", ""))
 
 
 def _built_for() -> Iterator[Mpi]:

@@ -21,7 +21,7 @@ from mutirao.base.errors import Failure, UsageError, check_range
 from mutirao.base.output import note, print_json, print_lines, show_for_now
 from mutirao.base.paths import job_folder
 from mutirao.base.progress import Steps, steps
-from mutirao.base.tables import print_table
+from mutirao.base.tables import text_table
 from mutirao.base.units import counted
 from mutirao.explain.report_file import keep_for_explain, with_file
 from mutirao.measure.circumstances import Circumstances, busy_remarks
@@ -247,9 +247,9 @@ class Measured:
 
 def _print(comparison: Comparison, warned: Sequence[str], next_line: str) -> None:
     print_lines([verdict_line(comparison), ""])
-    print_table(("", "runs", "mean", "sd", "min", "max"),
-                [(side, len(times_s), *map(_seconds, _figures(times_s).values()))
-                 for side, times_s in ((NATIVELY, comparison.native_s), (WITH_MUTIRAO, comparison.mutirao_s))])
+    print(text_table(("", "runs", "mean", "sd", "min", "max"),
+                     [(side, len(times_s), *map(_seconds, _figures(times_s).values()))
+                      for side, times_s in ((NATIVELY, comparison.native_s), (WITH_MUTIRAO, comparison.mutirao_s))]))
     if comparison.pairs > 1:
         print_lines(["", f"±: {CONFIDENCE:.0%} interval of the ratio, from {comparison.pairs} pairs of runs"])
     print_lines(["", *(f"Warning: {line}" for line in warned)] if warned else [])

@@ -68,13 +68,10 @@ def _build_all(names: Sequence[str], as_json: bool) -> int:
     script = ROOT / "scripts" / "build.sh"
     if not script.is_file():
         raise Failure("this mutirao is installed: build in its source folder, by doctor --build and make install")
-    wrappers = [word for name in names for word in ("--mpicc", str(find_mpi(_as_path(name)).wrapper))]
+    # What lies in this folder is no name of an MPI library.
+    paths = [f"./{name}" if "/" not in name and Path(name).exists() else name for name in names]
+    wrappers = [word for path in paths for word in ("--mpicc", str(find_mpi(path).wrapper))]
     return subprocess.run([script, *wrappers], stdout=sys.stderr if as_json else None, check=False).returncode
-
-
-def _as_path(name: str) -> str:
-    """What lies in this folder is no name of an MPI library."""
-    return f"./{name}" if "/" not in name and Path(name).exists() else name
 
 
 def _python() -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import print_json, tell, working
-from mutirao.base.tables import print_table, text_table
+from mutirao.base.tables import text_table
 from mutirao.lab.check import check_rates, check_round_trips
 from mutirao.lab.control import lab_names
 from mutirao.lab.lab import CONTROL_HOST, LINK_FIELDS, TCP_PROFILES, Counters, Lab, bring_up
@@ -20,8 +20,6 @@ DEFAULT_NAME = "lab"
 # What `check` lets pass, in the median.
 MOST_ERROR_US = 300.0
 MOST_RATE_ERROR = 0.1
-
-_Table = tuple[list[str], list[list[str]]]
 
 
 def register(subparsers, common) -> None:
@@ -119,14 +117,11 @@ def show(arguments) -> int:
         return 0
     print(_one_line(lab))
     print(f"source of the matrix: {lab.network.source}\n")
-    print_table(("site", "hosts", "addresses"),
-                [(site, f"{now.hosts[inside[0]]} - {now.hosts[inside[-1]]}",
-                  f"{lab.hosts[inside[0]].address} - {lab.hosts[inside[-1]].address}")
-                 for site in now.site_names if (inside := now.hosts_of(site))])
-    print()
-    print_table(*_site_matrix_table(now), title="round trip now, ms")
-    print()
-    print_table(*_counters_table(now, counters), title="traffic since it is up")
+    print(text_table(("site", "hosts", "addresses"),
+                     [(site, f"{now.hosts[inside[0]]} - {now.hosts[inside[-1]]}",
+                       f"{lab.hosts[inside[0]].address} - {lab.hosts[inside[-1]].address}")
+                      for site in now.site_names if (inside := now.hosts_of(site))]))
+    print(f"\n{_round_trips(now)}\n\n{_traffic(now, counters)}")
     print(f"the router sent packets {counters.late_mean_us / 1000:.3f} ms late in the mean,"
           f" {counters.late_max_us / 1000:.3f} at most, and missed {counters.overruns}")
     print("\nchanges: " + ("none" if not changed else ""))
@@ -136,8 +131,8 @@ def show(arguments) -> int:
     return 0
 
 
-def _site_matrix_table(network: HostNetwork) -> _Table:
-    """Round trips in ms; a range where the hosts of two sites differ."""
+def _round_trips(network: HostNetwork) -> str:
+    """A range where the hosts of two sites differ."""
     def cell(pairs: list[tuple[int, int]]) -> str:
         values = sorted(network.round_trip_us(a, b) / 1000 for a, b in pairs)
         if not values:
@@ -145,25 +140,25 @@ def _site_matrix_table(network: HostNetwork) -> _Table:
         low, high = f"{values[0]:.1f}", f"{values[-1]:.1f}"
         return low if low == high else f"{low}-{high}"
 
-    return _by_site(network, cell)
+    return _by_site("round trip now, ms", network, cell)
 
 
-def _counters_table(network: HostNetwork, counters: Counters) -> _Table:
+def _traffic(network: HostNetwork, counters: Counters) -> str:
     """Packets from row to column, and how many of them were dropped."""
     def cell(pairs: list[tuple[int, int]]) -> str:
         packets = sum(counters.packets[a][b] for a, b in pairs)
         dropped = sum(counters.dropped[a][b] for a, b in pairs)
         return str(packets) if dropped == 0 else f"{packets} ({dropped} lost)"
 
-    return _by_site(network, cell)
+    return _by_site("traffic since it is up", network, cell)
 
 
-def _by_site(network: HostNetwork, cell: Callable[[list[tuple[int, int]]], str]) -> _Table:
+def _by_site(title: str, network: HostNetwork, cell: Callable[[list[tuple[int, int]]], str]) -> str:
     sites = {site: network.hosts_of(site) for site in network.site_names}
     rows = [[name, *(cell([(a, b) for a in from_hosts for b in to_hosts if a != b])
                      for to_hosts in sites.values())]
             for name, from_hosts in sites.items()]
-    return ["", *sites], rows
+    return text_table(["", *sites], rows, title)
 
 
 def changes(lab: Lab) -> list[dict]:
@@ -204,15 +199,16 @@ def check(arguments) -> int:
 
 
 def _print_check(pairs: Sequence[dict], error_us: float, rates: Sequence[dict], rate_error: float) -> None:
-    print_table(("from", "to", "asked ms", "measured ms", "error ms"),
-                [(pair["from_site"], pair["to_site"],
-                  *(f"{pair[each] / 1000:.3f}" for each in ("asked_us", "measured_us", "error_us"))) for pair in pairs])
+    print(text_table(("from", "to", "asked ms", "measured ms", "error ms"),
+                     [(pair["from_site"], pair["to_site"],
+                       *(f"{pair[each] / 1000:.3f}" for each in ("asked_us", "measured_us", "error_us")))
+                      for pair in pairs]))
     print(f"median error {error_us / 1000:.3f} ms (at most {MOST_ERROR_US / 1000:g} asked)")
     if rates:
         print()
-        print_table(("from", "to", "asked Mbit/s", "measured Mbit/s"),
-                    [(rate["from_site"], rate["to_site"], f"{rate['asked_mbit']:g}", f"{rate['measured_mbit']:.2f}")
-                     for rate in rates])
+        print(text_table(("from", "to", "asked Mbit/s", "measured Mbit/s"),
+                         [(rate["from_site"], rate["to_site"], f"{rate['asked_mbit']:g}", f"{rate['measured_mbit']:.2f}")
+                          for rate in rates]))
         print(f"median error {rate_error:.1%} (at most {MOST_RATE_ERROR:.0%} asked)")
 
 
