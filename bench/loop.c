@@ -1,8 +1,7 @@
 /* An ordinary MPI program that computes and communicates in turn: what does a whole run of it take?
  *
  * Each step is the items of the command line, in their order. Computing is sleeping, so that several ranks can
- * share a processor; lateness is computing for a time that differs between ranks and steps, and is the same
- * in every run. Collectives are those of collectives.h, from rank 0 where they have a root. What arrives is
+ * share a processor. Collectives are those of collectives.h, from rank 0 where they have a root. What arrives is
  * checked in the first and the last step: comparing megabytes in each would make the loop another.
  *
  * With `random` each step is one of the items, drawn alike by all ranks and in every run, and all that arrives is
@@ -14,13 +13,12 @@
 #include "collectives.h"
 
 const char program_name[] = "loop";
-const char program_usage[] = "STEPS [random] compute:MS|lateness:MS|COLLECTIVE:BYTES ...";
+const char program_usage[] = "STEPS [random] compute:MS|COLLECTIVE:BYTES ...";
 
 enum { most_items = 16, quarters = most_latest, most_pause_ms = 3600000 };
 
 struct item {
     int compute_ms;
-    int lateness_ms;
     struct call call; /* where there is nothing to compute */
     size_t expected_bytes;
 };
@@ -32,11 +30,9 @@ static int is_call(const struct item* item) {
 static struct item parse_item(const char* word) {
     struct item item = {0};
     char name[most_name];
-    const char* const value = split_word(word, name, "compute:MS, lateness:MS or COLLECTIVE:BYTES is wanted, not");
+    const char* const value = split_word(word, name, "compute:MS or COLLECTIVE:BYTES is wanted, not");
     if (strcmp(name, "compute") == 0) {
         item.compute_ms = parse_one(value, 0, most_pause_ms);
-    } else if (strcmp(name, "lateness") == 0) {
-        item.lateness_ms = parse_one(value, 0, most_pause_ms);
     } else {
         item.call = call_named(name, value);
         item.expected_bytes = prepare_call(&item.call, 0);
@@ -64,43 +60,43 @@ static void check_results(const struct item* items, int count) {
     }
 }
 
-static void run_item(const struct item* item, uint64_t* random) {
+static void run_item(const struct item* item) {
     if (is_call(item)) {
         run_call(&item->call);
     } else {
-        pause_ms(item->compute_ms + item->lateness_ms * next_random(random));
+        pause_ms(item->compute_ms);
     }
 }
 
-static void run_all(struct item* items, int count, int step, int steps, uint64_t* random) {
+static void run_all(struct item* items, int count, int step, int steps) {
     if (step > 0 && step == steps - 1) {
         clear_results(items, count);
     }
     for (int i = 0; i < count; ++i) {
-        run_item(&items[i], random);
+        run_item(&items[i]);
     }
     if (step == 0) {
         check_results(items, count);
     }
 }
 
-static void run_one(struct item* item, int step, uint64_t* random) {
+static void run_one(struct item* item, int step) {
     if (is_call(item)) {
         item->expected_bytes = prepare_call(&item->call, (unsigned)step);
     }
-    run_item(item, random);
+    run_item(item);
     check_results(item, 1);
 }
 
 /* Sets this rank's end of each quarter of the steps. */
 static void run_steps(struct item* items, int count, int steps, int draws, double* ends_ms) {
-    uint64_t random = (uint64_t)rank, drawn = 1;
+    uint64_t drawn = 1;
     int quarter = 0;
     for (int step = 0; step < steps; ++step) {
         if (draws) {
-            run_one(&items[(int)(next_random(&drawn) * count)], step, &random);
+            run_one(&items[(int)(next_random(&drawn) * count)], step);
         } else {
-            run_all(items, count, step, steps, &random);
+            run_all(items, count, step, steps);
         }
         while (quarter < quarters && (step + 1) * (int64_t)quarters >= (quarter + 1) * (int64_t)steps) {
             ends_ms[quarter++] = now_ms();

@@ -17,7 +17,7 @@
 #include "commands.h"
 #include "core/forecast/change_detector.h"
 #include "core/network/sites.h"
-#include "core/network/tree.h"
+#include "core/network/topology.h"
 #include "core/selection/estimate.h"
 #include "core/spanning_tree/maintenance.h"
 #include "core/text/invariant.h"
@@ -282,12 +282,6 @@ std::optional<Tree> spanning_tree(const Topology& topology, const Broadcasts& br
     return make_tree(topology, TreeKind::minimum_spanning, broadcasts.root, broadcasts.length_bytes);
 }
 
-/// The largest of the shortest paths from the root: no broadcast is faster. Never: a host cannot be reached.
-double bound_from(int root, const Network& network) {
-    const auto shortest = shortest_path_tree(network, root, 0);
-    return shortest ? std::ranges::max(arrivals_us(*shortest, network, 0)) : never;
-}
-
 constexpr long long most_length_bytes = 1LL << 30;
 constexpr double most_percent = 10'000;
 
@@ -343,7 +337,7 @@ class Replay {
             .member("announcements", announcements)
             .member("messages", messages)
             .member("tree_is_kruskals", maintained_.equals_kruskals())
-            .member("bound_us", bound_from(broadcasts_.root, actual.network));
+            .member("bound_us", latency_bound_us(actual.network, broadcasts_.root));
         fastest_.write(json, "fastest", actual.network, broadcasts_.length_bytes);
         spanning_.write(json, "mst", actual.network, broadcasts_.length_bytes);
         json.end_object();

@@ -14,7 +14,7 @@ from mutirao.run.launch import launch
 from mutirao_studies.paper_003 import ping_pong, ping_pong_ways
 from mutirao_studies.paper_003.ping_pong import SITUATIONS, plan_for
 from mutirao_studies.paper_003.ping_pong_document import claim_lines, document, over, ratios_to_c
-from mutirao_studies.paper_003.ping_pong_times import Times, combined, median_ranks, ratio, ratios, read_times
+from mutirao_studies.paper_003.ping_pong_times import combined, median_ranks, ratio, ratios, read_times, times_of
 from mutirao_studies.paper_003.ping_pong_ways import BY_KEY, WAYS, Change, Work
 from shown import shown
 
@@ -24,9 +24,8 @@ SECONDS = 60
 def test_the_first_round_trip_stands_apart_and_all_are_halved():
     lines = ["noise", "ping-pong 1 9000 4000 2000 6000", "ping-pong 8 1 2 3 4"]
     one, eight = read_times(lines, [1, 8], 4)
-    assert (one.first_us, one.median_us, one.count) == (4.5, 2.0, 3)
-    assert (one.low_us, one.high_us) == (1.0, 3.0)
-    assert eight.length_bytes == 8 and eight.median_us == 0.0015
+    assert one == {"length_bytes": 1, "count": 3, "first_us": 4.5, "median_us": 2.0, "low_us": 1.0, "high_us": 3.0}
+    assert eight["length_bytes"] == 8 and eight["median_us"] == 0.0015
 
 
 @pytest.mark.parametrize("lines, said", [
@@ -50,7 +49,8 @@ def test_the_interval_holds_the_median_of_all_in_95_of_100():
 
 
 def row(length_bytes, us, by=1.0):
-    return Times(length_bytes, 9, 3 * us, us, us / by, us * by).to_dict()
+    return {"length_bytes": length_bytes, "count": 9, "first_us": 3 * us, "median_us": us, "low_us": us / by,
+            "high_us": us * by}
 
 
 def test_ratios_are_as_far_apart_as_the_intervals_allow():
@@ -79,7 +79,7 @@ def test_the_ways_take_turns(monkeypatch):
         tried.append(way.key)
         if way.key == "direct-intel" and len(tried) > 4:
             raise Failure("it broke")
-        return [Times.of(length, [9000] * work.trips) for length in work.sizes_bytes]
+        return [times_of(length, [9000] * work.trips) for length in work.sizes_bytes]
 
     monkeypatch.setattr(ping_pong_ways.Way, "run", run)
     monkeypatch.setattr(ping_pong, "_QUICK_SITUATIONS", ("one-host",))
@@ -161,8 +161,8 @@ def test_each_way_on_this_host(mpi, key):
         if any(word in str(reason) for word in ("not installed", "setup", "make build")):
             pytest.skip(str(reason).splitlines()[0])
         raise
-    assert [each.length_bytes for each in times] == [1, 3, 65536]
-    assert all(each.median_us > 0 for each in times)
+    assert [each["length_bytes"] for each in times] == [1, 3, 65536]
+    assert all(each["median_us"] > 0 for each in times)
 
 
 @pytest.mark.parametrize("index", [0, 4095])

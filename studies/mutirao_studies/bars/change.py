@@ -3,7 +3,7 @@ broadcasts are slow, and for how long."""
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 
 from mutirao.base.units import counted
 from mutirao.lab.lab import Lab, bring_up
@@ -25,12 +25,6 @@ SLOW = 1.25  # times the bound before
 SLOW_CALLS, MOST_SLOW_CALLS, SLOW_S, RECOVERY_S = 2, 3, 4.0, 4.0
 
 
-@dataclass(frozen=True)
-class TrunkChange:
-    sites: tuple[str, str]
-    round_trip_ms: float
-
-
 def bars(_commit_hash: str) -> list[Bar]:
     return [*on_each_mpi("change", "ten changes of trunks under a synchronous program on six-sites", 7, _change),
             *on_each_mpi("reaction", "a link gets worse and recovers under programs of three kinds", 9, _reaction),
@@ -44,7 +38,7 @@ def _change(mpi: Mpi) -> list[Finding]:
     whole_s = events[-1].at_s + WINDOW_S[RECOVERS]
     count = round(whole_s * 1000 / (2 * bound_ms)) + 1  # a call, and the ranks' answers
     with bring_up(network) as lab:
-        run, changed_ms = reaction.run_while(events, set_up(mpi), Pace(ROOT, count), lab, bound_ms, whole_s, _make)
+        run, changed_ms = reaction.run_while(events, set_up(mpi), Pace(ROOT, count), lab, bound_ms, whole_s)
     return findings(run, events, changed_ms, bound_ms)
 
 
@@ -52,13 +46,9 @@ def _events() -> list[Event]:
     events, at_s = [], SETTLE_S
     for low, high, round_trip_ms in TRUNKS:
         for kind, value in ((WORSENS, round_trip_ms * WORSE), (RECOVERS, round_trip_ms)):
-            events.append(Event(at_s, kind, TrunkChange((low, high), value)))
+            events.append(Event(at_s, kind, partial(Lab.set_pair, a=low, b=high, latency_ms=value / 2)))
             at_s += WINDOW_S[kind]
     return events
-
-
-def _make(lab: Lab, change: TrunkChange) -> None:
-    lab.set_pair(*change.sites, latency_ms=change.round_trip_ms / 2)
 
 
 def findings(run: SteadyRun, events: Sequence[Event], changed_ms: Sequence[float],

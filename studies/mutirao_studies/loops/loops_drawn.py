@@ -45,7 +45,7 @@ class Loop:
 
 def _in_words(item: str) -> str:
     what, _, value = item.partition(":")
-    return f"{what} {value} ms" if what in ("compute", "lateness") else f"{what} {size(int(value))}"
+    return f"{what} {value} ms" if what == "compute" else f"{what} {size(int(value))}"
 
 
 SGD = ("compute:40", "allreduce:4000000", "allreduce:8")

@@ -14,6 +14,7 @@ The library is as it comes, which settles first, unless settings say otherwise: 
 how soon changes are known and a choice is made by prediction, apart from all else.
 """
 
+import functools
 import math
 import random
 import statistics
@@ -22,7 +23,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 from mutirao.base.errors import Failure
 from mutirao.base.progress import steps
@@ -86,11 +86,11 @@ class Event:
 
     at_s: float
     kind: str
-    change: Any  # what run_while() has made, by default a Change
+    make: Callable[[Lab], None]
 
 
-def run_while(events: Sequence[Event], contender: Contender, pace: Pace, lab: Lab, bound_ms: float, seconds: float,
-              make_change: Callable[[Lab, Any], None] = make) -> tuple[SteadyRun, list[float]]:
+def run_while(events: Sequence[Event], contender: Contender, pace: Pace, lab: Lab, bound_ms: float,
+              seconds: float) -> tuple[SteadyRun, list[float]]:
     """A steady program of about so many seconds under which links change, and when they did, in ms of this machine's
     monotonic clock. Failure unless all have changed."""
     changing = Lab.attach(lab.name)  # a connection is not for two threads
@@ -101,7 +101,7 @@ def run_while(events: Sequence[Event], contender: Contender, pace: Pace, lab: La
             if ended.wait(max(0.0, began_ms / 1000 + event.at_s - time.monotonic())):
                 return
             at_ms = time.monotonic() * 1000
-            make_change(changing, event.change)
+            event.make(changing)
             changed_ms.append(at_ms)
 
     with ThreadPoolExecutor(1) as pool:
@@ -126,7 +126,7 @@ def events_of(scenario: Scenario, trials: int) -> list[Event]:
         kind, change = ((WORSENS, scenario.worsens) if number % 2 == 0 else
                         (RECOVERS, scenario.worsens.reversed()))
         at_s = SETTLE_S + number * WINDOW_S + phases.uniform(0, EVERY_MS / 1000)
-        events.append(Event(at_s, kind, change))
+        events.append(Event(at_s, kind, functools.partial(make, change=change)))
     return events
 
 

@@ -3,11 +3,14 @@
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from mutirao_studies.paper_002.paper_002 import MESSAGE_BYTES, TABLE_2_S, TABLE_2_SIDE, TABLE_2_WORKERS
 
 SLIGHTLY = 1.1  # what the paper's words for a small difference are taken for
 _FEW_WORKERS = (2, 4, 8)
+Cell = tuple[int, int]
+Case = TypeVar("Case")
 
 
 @dataclass(frozen=True)
@@ -19,32 +22,22 @@ class Verdict:
 
 
 class Times:
-    """Median return times in seconds, by the paper's names of interfaces."""
+    """Medians in seconds, by the paper's names of interfaces; a cell is a number of workers and a side of tasks."""
 
     def __init__(self, result: dict):
-        self._cells = {}
-        self._computed = {}
-        for transport in papers_own(result):
-            for cell in transport["cells"]:
-                key = (transport["in_paper"], cell["workers"], cell["side"])
-                self._cells[key] = statistics.median(cell["return_s"])
-                self._computed[key] = statistics.median(cell["computed_s"])
-        names = {name for name, *_ in self._cells}
-        self.names = [name for name in TABLE_2_S if name in names]
-        self.cells = sorted({cell for _, *cell in self._cells for cell in [tuple(cell)]
-                             if all((name, *cell) in self._cells for name in self.names)})
+        self._measured = {(transport["in_paper"], cell["workers"], cell["side"]): cell
+                          for transport in papers_own(result) for cell in transport["cells"]}
+        self.names = [name for name in TABLE_2_S if any(name == its for its, *_ in self._measured)]
+        cells = {(workers, side) for _, workers, side in self._measured}
+        self.cells = sorted(cell for cell in cells if all((name, *cell) in self._measured for name in self.names))
 
-    def of(self, name: str, cell: tuple[int, int]) -> float | None:
-        return self._cells.get((name, *cell))
+    def of(self, name: str, cell: Cell, what: str = "return_s") -> float | None:
+        measured = self._measured.get((name, *cell))
+        return measured and statistics.median(measured[what])
 
-    def computed(self, name: str, cell: tuple[int, int]) -> float | None:
-        return self._computed.get((name, *cell))
-
-    def fastest(self, cell: tuple[int, int]) -> str:
-        return min(self.names, key=lambda name: self._cells[name, *cell])
-
-    def slowest(self, cell: tuple[int, int]) -> str:
-        return max(self.names, key=lambda name: self._cells[name, *cell])
+    def first_by(self, extreme: Callable, cell: Cell) -> str:
+        """The fastest by min, the slowest by max."""
+        return extreme(self.names, key=lambda name: self.of(name, cell))
 
 
 def papers_own(result: dict) -> list[dict]:
@@ -65,29 +58,27 @@ def verdicts(result: dict) -> list[Verdict]:
 Check = Callable[[Times], tuple[str, str]]
 
 
-def _counted(cells: Sequence[tuple[int, int]], holds: Callable[[tuple[int, int]], bool],
-             shown: Callable[[tuple[int, int]], str]) -> tuple[str, str]:
-    if not cells:
+def _counted(cases: Sequence[Case], holds: Callable[[Case], bool], shown: Callable[[Case], str]) -> tuple[str, str]:
+    if not cases:
         return "not measured", ""
-    count = sum(map(holds, cells))
-    answer = "yes" if count == len(cells) else f"in {count} of {len(cells)}" if count else "no"
-    return answer, "; ".join(map(shown, cells))
+    count = sum(map(holds, cases))
+    answer = "yes" if count == len(cases) else f"in {count} of {len(cases)}" if count else "no"
+    return answer, "; ".join(map(shown, cases))
 
 
-def _extreme(which: str, name: str, wanted: Callable[[int, int], bool]) -> Check:
-    """That this interface is the fastest or the slowest in those cells."""
+def _extreme(extreme: Callable, name: str, wanted: Callable[[int, int], bool]) -> Check:
+    """That this interface is the fastest (min) or the slowest (max) in those cells."""
     def check(times: Times) -> tuple[str, str]:
         if len(times.names) < 2 or name not in times.names:
             return "not measured", ""
-        extreme = getattr(times, which)
         return _counted([cell for cell in times.cells if wanted(*cell)],
-                        lambda cell: extreme(cell) == name,
-                        lambda cell: f"{_cell(cell)}: {extreme(cell)}")
+                        lambda cell: times.first_by(extreme, cell) == name,
+                        lambda cell: f"{_cell(cell)}: {times.first_by(extreme, cell)}")
 
     return check
 
 
-def _cell(cell: tuple[int, int]) -> str:
+def _cell(cell: Cell) -> str:
     workers, side = cell
     return f"{workers} workers, {MESSAGE_BYTES[side]} B"
 
@@ -105,7 +96,7 @@ def _pvm_beats_two(times: Times) -> tuple[str, str]:
 def _pvm_only_there(times: Times) -> tuple[str, str]:
     if "PVM" not in times.names or not times.cells:
         return "not measured", ""
-    best = [cell for cell in times.cells if times.fastest(cell) == "PVM"]
+    best = [cell for cell in times.cells if times.first_by(min, cell) == "PVM"]
     outside = [cell for cell in best if cell[1] == 10 or cell[0] not in _FEW_WORKERS]
     shown = "; ".join(map(_cell, best)) or "nowhere"
     return ("no" if outside or not best else "yes"), f"PVM is the fastest: {shown}"
@@ -126,22 +117,17 @@ def _best_at_653(times: Times) -> tuple[str, str]:
     sides = tuple(MESSAGE_BYTES)
     measured = [name for name in times.names
                 if all(times.of(name, (16, side)) for side in sides)]
-    if not measured:
-        return "not measured", ""
     best = {name: min(sides, key=lambda side, its=name: times.of(its, (16, side)) or 0)
             for name in measured}
-    count = sum(side == 25 for side in best.values())
-    answer = "yes" if count == len(best) else f"in {count} of {len(best)}" if count else "no"
-    return answer, "; ".join(f"{name}: {MESSAGE_BYTES[side]} B" for name, side in best.items())
+    return _counted(measured, lambda name: best[name] == 25, lambda name: f"{name}: {MESSAGE_BYTES[best[name]]} B")
 
 
 def _compute_alike(times: Times) -> tuple[str, str]:
     cell = (TABLE_2_WORKERS, TABLE_2_SIDE)
-    values = {name: times.computed(name, cell) for name in times.names}
-    known = {name: value for name, value in values.items() if value}
+    known = [value for name in times.names if (value := times.of(name, cell, "computed_s"))]
     if len(known) < 2:
         return "not measured", ""
-    spread, paper = _spread(known.values()), _spread(TABLE_2_S.values())
+    spread, paper = _spread(known), _spread(TABLE_2_S.values())
     return ("yes" if spread <= paper else "no"), (
         f"the longest takes {spread:.0%} more than the shortest (paper: {paper:.0%})")
 
@@ -157,17 +143,17 @@ def _seconds(names: Sequence[str], values: Sequence[float]) -> str:
 
 _STATEMENTS: tuple[tuple[str, str, Check], ...] = (
     ("Figure 3", "With 128 bytes sockets are the fastest.",
-     _extreme("fastest", "Sockets", lambda _, side: side == 10)),
+     _extreme(min, "Sockets", lambda _, side: side == 10)),
     ("Figure 3", "With 128 bytes PVM is the slowest.",
-     _extreme("slowest", "PVM", lambda _, side: side == 10)),
+     _extreme(max, "PVM", lambda _, side: side == 10)),
     ("Figure 4", "With 653 bytes and four workers PVM is faster than MPI and libVIP.",
      _pvm_beats_two),
     ("Figures 5 and 6", "Above 653 bytes and with four workers PVM is the fastest of all.",
-     _extreme("fastest", "PVM", lambda workers, side: workers == 4 and side > 25)),
+     _extreme(min, "PVM", lambda workers, side: workers == 4 and side > 25)),
     ("Section 4", "PVM is the fastest only above 128 bytes and with 2 to 8 workers.",
      _pvm_only_there),
     ("Section 4", "In most cases sockets are the fastest.",
-     _extreme("fastest", "Sockets", lambda *_: True)),
+     _extreme(min, "Sockets", lambda *_: True)),
     ("Section 4", f"MPI is only slightly slower than sockets (taken for: up to {SLIGHTLY} times).",
      _mpi_slightly_slower),
     ("Figure 7", "With 16 workers 653 bytes take the least time.", _best_at_653),

@@ -150,9 +150,9 @@ def _measure_way(way: Way, situation: Situation, lab: Lab | None, work: Work) ->
         after = lab.counters()
         overruns = after.overruns - before.overruns
         for each in times:
-            verify_run(situation.bound_us(each.length_bytes), each.median_us,
+            verify_run(situation.bound_us(each["length_bytes"]), each["median_us"],
                        before.packets[0][1], after.packets[0][1])
-    return {"overruns": overruns, "times": [each.to_dict() for each in times]}
+    return {"overruns": overruns, "times": times}
 
 
 def _explain(plan: Plan, running: set[str], progress: Steps, left_out: LeftOut) -> list[dict]:

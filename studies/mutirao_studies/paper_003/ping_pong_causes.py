@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from mutirao.base.errors import Failure
 from mutirao.lab.lab import Lab
-from mutirao_studies.paper_003.ping_pong_times import Times
 from mutirao_studies.paper_003.ping_pong_ways import BY_KEY, Change, Work
 
 ONE_HOST, CABLE, UNLIMITED = "one-host", "100mbit", "unlimited"
@@ -77,11 +76,10 @@ def measure_cause(cause: Cause, lab: Lab | None) -> dict:
     base, changed = (_times(cause, change, lab) for change in (cause.before, cause.change))
     return {"question": cause.question, "base": cause.base, "changed": cause.changed,
             "situation": cause.situation, "way": cause.way, "trips": cause.trips,
-            "rows": [{"base": before.to_dict(), "changed": after.to_dict()}
-                     for before, after in zip(base, changed, strict=True)]}
+            "rows": [{"base": before, "changed": after} for before, after in zip(base, changed, strict=True)]}
 
 
-def _times(cause: Cause, change: Change, lab: Lab | None) -> list[Times]:
+def _times(cause: Cause, change: Change, lab: Lab | None) -> list[dict]:
     if lab:
         _set_acknowledging(lab, change.acknowledges_at_once)
     return BY_KEY[cause.way].run(cause.work, lab, change, _TIMEOUT_S)

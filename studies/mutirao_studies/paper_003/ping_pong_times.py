@@ -3,7 +3,6 @@ median with its interval, ratios of two of them."""
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
 from statistics import median
 
 from mutirao.base.errors import Failure
@@ -13,26 +12,14 @@ _MARK = "ping-pong"
 _NORMAL_95 = 1.96
 
 
-@dataclass(frozen=True)
-class Times:
-    """One way, in us, of messages of one size; the first round trip stands apart."""
-
-    length_bytes: int
-    count: int
-    first_us: float
-    median_us: float
-    low_us: float  # of the interval in which the median lies with 95%
-    high_us: float
-
-    def to_dict(self) -> dict:
-        return {name: round(value, 4) for name, value in asdict(self).items()}
-
-    @classmethod
-    def of(cls, length_bytes: int, round_trips_ns: Sequence[int]) -> "Times":
-        first, *others = (nanoseconds / 2000 for nanoseconds in round_trips_ns)
-        others.sort()
-        low, high = median_ranks(len(others))
-        return cls(length_bytes, len(others), first, median(others), others[low], others[high])
+def times_of(length_bytes: int, round_trips_ns: Sequence[int]) -> dict:
+    """One way, in us; the first round trip stands apart. Between low_us and high_us the median lies with 95%."""
+    first, *others = (nanoseconds / 2000 for nanoseconds in round_trips_ns)
+    others.sort()
+    low, high = median_ranks(len(others))
+    times_us = {"first_us": first, "median_us": median(others), "low_us": others[low], "high_us": others[high]}
+    return {"length_bytes": length_bytes, "count": len(others),
+            **{name: round(value, 4) for name, value in times_us.items()}}
 
 
 def median_ranks(count: int) -> tuple[int, int]:
@@ -42,7 +29,7 @@ def median_ranks(count: int) -> tuple[int, int]:
     return low, count - 1 - low
 
 
-def read_times(lines: Iterable[str], sizes: Sequence[int], trips: int) -> list[Times]:
+def read_times(lines: Iterable[str], sizes: Sequence[int], trips: int) -> list[dict]:
     """Failure where a size is missing, or a round trip."""
     told = {}
     for line in lines:
@@ -57,7 +44,7 @@ def read_times(lines: Iterable[str], sizes: Sequence[int], trips: int) -> list[T
         if len(told.get(length_bytes, ())) != trips:
             raise Failure(f"{len(told.get(length_bytes, ()))} of {trips} round trips of"
                           f" {length_bytes} bytes were told")
-    return [Times.of(length_bytes, told[length_bytes]) for length_bytes in sizes]
+    return [times_of(length_bytes, told[length_bytes]) for length_bytes in sizes]
 
 
 def ratio(of: dict, to: dict) -> Ratio:

@@ -19,7 +19,7 @@ from mutirao.run.mpis import Mpi, find_mpi
 from mutirao.run.processes import Finished, failure_of
 from mutirao_studies.account import run_program
 from mutirao_studies.paper_003.java import GET, compiled, find_java, system_jar
-from mutirao_studies.paper_003.ping_pong_times import Times, read_times
+from mutirao_studies.paper_003.ping_pong_times import read_times
 
 PROGRAM = "ping_pong"
 C, JAVA, PYTHON = "C", "Java", "Python"
@@ -77,7 +77,7 @@ class Way:
         """The same in every library: of MANNERS."""
         return ", ".join(filter(None, (self.language, self.handed)))
 
-    def run(self, work: Work, lab: Lab | None, change: Change, timeout_s: float) -> list[Times]:
+    def run(self, work: Work, lab: Lab | None, change: Change, timeout_s: float) -> list[dict]:
         """Failure or UsageError, in one line, where something is missing or the job fails."""
         start = self._start_express if self.command is None else self._start
         finished = start(work, lab, change, timeout_s)
