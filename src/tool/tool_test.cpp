@@ -122,7 +122,27 @@ class NetworkOnDisk {
     std::string path_;
 };
 
+struct Answer {
+    std::string asked;
+    std::vector<std::string> parts;
+    int exit_code = 0;
+    std::string error = "";
+};
+
 // JSON is compared without white space.
+void expect_answer(const Answer& expected) {
+    const auto& [asked, parts, exit_code, error] = expected;
+    SCOPED_TRACE(asked);
+    const Outcome outcome = run_tool(asked);
+    EXPECT_EQ(outcome.exit_code, exit_code);
+    EXPECT_TRUE(contains(outcome.err, error) && outcome.err.empty() == error.empty()) << outcome.err;
+    std::string flat = outcome.out;
+    if (flat.starts_with('{')) std::erase_if(flat, [](char c) { return c == ' ' || c == '\n'; });
+    for (const std::string& part : parts)
+        EXPECT_TRUE(contains(flat, part) || contains(outcome.out, part)) << part << " in " << outcome.out;
+    EXPECT_EQ(outcome.out.empty(), parts.empty());
+}
+
 TEST(Tool, AnswersAreWhatIsAskedFor) {
     // A line 0 - 1 - 2 with a slow direct link 0 - 2; and host 2 of the other stands alone.
     const NetworkOnDisk line("line", "hosts 3\nlink 0 1 1000 100\nlink 1 0 1000 100\nlink 1 2 1000 100\n"
@@ -134,12 +154,7 @@ TEST(Tool, AnswersAreWhatIsAskedFor) {
     const char* const along_the_line =
         R"({"parent":2,"child":1,"latency_us":1000},{"parent":1,"child":0,"latency_us":1000})";
     const std::string no_tree = "mutirao-core: there is no tree: the links do not reach every host\n";
-    const struct {
-        std::string asked;
-        std::vector<std::string> parts;
-        int exit_code = 0;
-        std::string error = "";
-    } cases[] = {
+    const Answer cases[] = {
         {"check-settings ranks_per_host=5 broadcast=auto", {}},
         {"check-settings probe_count=5", {"setting probe_count is gone: three round trips are measured on each link\n"}},
         {"check-settings ranks_per_host=5 ranks_per_hots=5", {}, 2,
@@ -149,7 +164,7 @@ TEST(Tool, AnswersAreWhatIsAskedFor) {
         {"tree mst --root 2" + on_line, {along_the_line}},
         {"tree shortest_path --root 2" + on_line, {along_the_line}},
         {"predict broadcast --bytes 0" + on_line, {"\"native\"", "\"reason\""}},
-        {"predict broadcast flat chain --bytes 0" + on_line, 
+        {"predict broadcast flat chain --bytes 0" + on_line,
          {R"("candidates":[{"candidate":"flat","predicted_us":0,"in_full":true},{"candidate":"chain",)"}},
         // Host 2's block of 1000 bytes is 2000 us away from host 0, which takes it over two links at most.
         {"predict gather --bytes 1000" + on_line,
@@ -175,17 +190,7 @@ TEST(Tool, AnswersAreWhatIsAskedFor) {
         {in_turns + "cyclic", {"\"host_of\":[0,1,2,0,1,2,0,1]"}},
         {in_turns + "cyclical", {}, 2, "did you mean cyclic"},
     };
-    for (const auto& [asked, parts, exit_code, error] : cases) {
-        SCOPED_TRACE(asked);
-        const Outcome outcome = run_tool(asked);
-        EXPECT_EQ(outcome.exit_code, exit_code);
-        EXPECT_TRUE(contains(outcome.err, error) && outcome.err.empty() == error.empty()) << outcome.err;
-        std::string flat = outcome.out;
-        if (flat.starts_with('{')) std::erase_if(flat, [](char c) { return c == ' ' || c == '\n'; });
-        for (const std::string& part : parts)
-            EXPECT_TRUE(contains(flat, part) || contains(outcome.out, part)) << part << " in " << outcome.out;
-        EXPECT_EQ(outcome.out.empty(), parts.empty());
-    }
+    for (const auto& each : cases) expect_answer(each);
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ def test_bound_is_the_shortest_path_to_the_farthest_host(seed):
 
 def test_presets():
     assert preset_names() == ["four-sites", "nine-hosts", "six-sites", "slow-uplinks", "ten-regions",
-                              "thin-pipe", "two-hosts", "two-hosts-100mbit",
+                              "thin-pipe", "two-clusters", "two-hosts", "two-hosts-100mbit",
                               "two-hosts-1gbit", "two-sites"]
     for name in preset_names():
         network = load_preset(name)

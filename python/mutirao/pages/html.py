@@ -69,7 +69,8 @@ def soft(line: str) -> str:
 
 def details(summary: str, content: str, is_open: bool = False) -> str:
     """Shown to who asks for it; `content` is HTML."""
-    return f"<details{' open' if is_open else ''}><summary>{escape(summary)}</summary>\n{content}\n</details>"
+    opened = ' open=""' if is_open else ""
+    return f"<details{opened}><summary>{escape(summary)}</summary>\n{content}\n</details>"
 
 
 def judged(good: bool) -> str:

@@ -5,11 +5,10 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from mutirao.base.paths import BUILD
+from mutirao.agent.agent import PROGRAM
 from mutirao.run.processes import Starter
 
 MOST_RANKS = 64  # agent::Rendezvous::most_ranks
-PROGRAM = BUILD / "bin" / "mutirao-agent"
 
 
 @contextmanager
