@@ -24,8 +24,6 @@ static_assert(sizeof(agent::Said) == sizeof(Introduction));
 constexpr std::int64_t most_wait_ns = 5 * agent::ns_per_s;
 
 std::optional<Introduction> published;
-/// The others may come until then; 0: nobody has been asked, or all has been heard, or there is nothing to be.
-std::atomic<std::int64_t> until_ns{0};
 
 std::optional<agent::Invitation> invitation() {
     const char* const text = std::getenv("MUTIRAO_RENDEZVOUS");
@@ -41,7 +39,7 @@ bool is_one_host() {
 void meet_all(const agent::Invitation& where, std::uint32_t rank, std::uint32_t ranks, const Told& when_told) {
     Introduction mine = *published;
     mine.key = {};
-    const auto said = agent::meet(where, rank, ranks, std::bit_cast<agent::Said>(mine), until_ns);
+    const auto said = agent::meet(where, rank, ranks, std::bit_cast<agent::Said>(mine), agent::now_ns() + most_wait_ns);
     if (said) {
         std::vector<Introduction> all;
         for (const agent::Said& each : *said) {
@@ -50,7 +48,6 @@ void meet_all(const agent::Invitation& where, std::uint32_t rank, std::uint32_t 
         }
         when_told(all);
     }
-    until_ns = 0;
 }
 
 }  // namespace
@@ -72,7 +69,6 @@ void fetch_modex_ahead(Told when_all_told) {
     if (done.exchange(true) || !published) {
         return;
     }
-    until_ns = agent::now_ns() + most_wait_ns;
     try {
         const agent::AllSignalsBlocked blocked;
         std::thread([where = *invitation(), rank = static_cast<std::uint32_t>(rank_in(MPI_COMM_WORLD)),
@@ -80,15 +76,16 @@ void fetch_modex_ahead(Told when_all_told) {
             try {
                 meet_all(where, rank, ranks, told);
             } catch (const std::exception&) {
-                until_ns = 0;  // without memory or threads for it nobody has been told
+                // Without memory or threads for it nobody has been told.
             }
         }).detach();
     } catch (const std::system_error&) {
-        until_ns = 0;
+        // No threads are to be had.
     }
 }
 
-bool may_be_told() { return agent::now_ns() < until_ns; }
+// Ranks that call no collective never come, so nobody waits for them.
+bool may_be_told() { return false; }
 
 }  // namespace mutirao::mpi
 
