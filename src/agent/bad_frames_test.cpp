@@ -25,14 +25,6 @@ Bytes numbers(std::initializer_list<std::uint64_t> values) {
     return std::move(writer).take();
 }
 
-sockaddr_in address_of(std::uint32_t host, std::uint16_t port) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(host);
-    address.sin_port = htons(port);
-    return address;
-}
-
 /// Another address of this host, of which no contact tells.
 constexpr std::uint32_t elsewhere = INADDR_LOOPBACK + 1;
 
@@ -40,7 +32,7 @@ constexpr std::uint32_t elsewhere = INADDR_LOOPBACK + 1;
 class Wire {
   public:
     Wire(int type, std::uint16_t port, std::uint32_t own = INADDR_LOOPBACK) : socket_(socket(AF_INET, type, 0)) {
-        const sockaddr_in from = address_of(own, 0), to = address_of(INADDR_LOOPBACK, port);
+        const sockaddr_in from = socket_address(own, 0), to = socket_address(INADDR_LOOPBACK, port);
         EXPECT_EQ(bind(socket_.number(), reinterpret_cast<const sockaddr*>(&from), sizeof from), 0);
         EXPECT_EQ(connect(socket_.number(), reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
     }

@@ -24,8 +24,7 @@ def make_page(report: dict, file: Path | None) -> str:
     commands = "\n".join(with_file(f"mutirao {command}", file) for command in ("explain", "explain --page"))
     return str(Page("What mutirao did for this program", _verdict(total),
                     _lines([*head(report), *forgotten(report)]),
-                     "".join(its_sections),
-                     commands, report, _tiles(report, total)))
+                    "".join(its_sections), commands, report, _tiles(report, total)))
 
 
 def _lines(lines: Iterable[str]) -> str:

@@ -52,8 +52,8 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
         report = Path(settings.get("report") or f"{folder}/report.json")
         report.unlink(missing_ok=True)
         mark = new_mark()
-        surroundings = {**mpi.environment(), **mark, **invitation}
         variables = {**mpi.environment(), **mark}
+        surroundings = {**variables, **invitation}
         if not native:
             variables |= {PREFIX + name.upper(): value for name, value in settings.items()}
             variables[PREFIX + "REPORT"] = str(report)

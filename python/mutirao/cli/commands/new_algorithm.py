@@ -28,6 +28,7 @@ STARTS = {
     "exscan": "direct",
 }
 
+
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser("new-algorithm", parents=[common],
                                    help="make the file of a new algorithm, with its row")
