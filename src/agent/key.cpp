@@ -47,12 +47,11 @@ bool equal(const Mac& a, std::span<const std::byte> b) {
     return a.size() == b.size() && sodium_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-std::optional<Key> key_from(std::string_view digits) {
-    Key key;
+bool read_digits(std::string_view digits, std::span<std::byte> into) {
     std::size_t read = 0;
-    const int failed = sodium_hex2bin(reinterpret_cast<unsigned char*>(key.bytes.data()), key_bytes, digits.data(),
-                                      digits.size(), nullptr, &read, nullptr);
-    return failed == 0 && read == key_bytes && digits.size() == 2 * key_bytes ? std::optional(key) : std::nullopt;
+    return sodium_hex2bin(reinterpret_cast<unsigned char*>(into.data()), into.size(), digits.data(), digits.size(), nullptr,
+                          &read, nullptr) == 0 &&
+           read == into.size() && digits.size() == 2 * read;
 }
 
 }  // namespace mutirao::agent

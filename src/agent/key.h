@@ -35,7 +35,7 @@ Mac mac_of(const Key& key, std::span<const std::byte> bytes);
 /// Takes the same time wherever the difference is.
 bool equal(const Mac& a, std::span<const std::byte> b);
 
-/// Of 64 hexadecimal digits; nothing of anything else.
-std::optional<Key> key_from(std::string_view digits);
+/// From hexadecimal digits, two a byte; false, and nothing is known of `into`: there are more or fewer, or it is something else.
+bool read_digits(std::string_view digits, std::span<std::byte> into);
 
 }  // namespace mutirao::agent

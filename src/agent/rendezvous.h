@@ -27,13 +27,20 @@ struct Invitation {
     static std::optional<Invitation> from(std::string_view text);
 };
 
+/// Who says something: a rank of a job of so many. Those of one host have one number for it.
+struct Speaker {
+    std::uint32_t rank = 0;
+    std::uint32_t ranks = 0;
+    std::uint64_t host = 0;
+};
+
 /// What one rank says.
 using Said = std::array<std::byte, 216>;
 
 class Rendezvous {
   public:
-    /// Each takes what all have said.
-    static constexpr std::uint32_t most_ranks = 64;
+    /// Each host takes what all have said: 216 KB.
+    static constexpr std::uint32_t most_ranks = 1024;
 
     /// Nothing: no sockets or random numbers are to be had.
     static std::optional<Rendezvous> open();
@@ -50,9 +57,9 @@ class Rendezvous {
     Key key_;
 };
 
-/// What all ranks said, by rank; nothing: some did not come, or not by then (now_ns()). `ranks`: of the job, at most
-/// Rendezvous::most_ranks.
-std::optional<std::vector<Said>> meet(const Invitation& invitation, std::uint32_t rank, std::uint32_t ranks,
-                                      const Said& mine, std::int64_t until_ns);
+/// What all ranks said, by rank; nothing: some did not come, or not by then (now_ns()). The first rank of a host that comes
+/// passes on what its others say: there is one connection a host. At most Rendezvous::most_ranks.
+std::optional<std::vector<Said>> meet(const Invitation& invitation, const Speaker& me, const Said& mine,
+                                      std::int64_t until_ns);
 
 }  // namespace mutirao::agent

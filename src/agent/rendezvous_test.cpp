@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <functional>
+#include <ranges>
 #include <thread>
 
 #include "agent/system.h"
@@ -12,6 +16,9 @@ namespace mutirao::agent {
 namespace {
 
 constexpr std::uint32_t ranks = 5;
+constexpr std::uint64_t another_host = 2;
+
+std::uint64_t host_of(std::uint32_t rank) { return rank % 2; }
 
 Said words_of(std::uint32_t rank) {
     Said said{};
@@ -32,7 +39,7 @@ class Held : public testing::Test {
         close(ends[0]);
     }
     std::optional<std::vector<Said>> come(std::uint32_t rank, std::int64_t patience_ns = 60 * ns_per_s) const {
-        return meet(invited, rank, ranks, words_of(rank), now_ns() + patience_ns);
+        return meet(invited, {rank, ranks, host_of(rank)}, words_of(rank), now_ns() + patience_ns);
     }
     /// All that are not in `absent`, at once; how many were told all.
     int all_come(std::vector<std::uint32_t> absent, std::int64_t patience_ns) {
@@ -65,15 +72,29 @@ TEST_F(Held, WithoutOneNobodyIsToldAndWhoGaveUpMayComeAgain) {
 TEST_F(Held, WhoHasNoKeyIsSentAway) {
     Invitation forged = invited;
     forged.key.bytes.front() ^= std::byte{1};
-    EXPECT_FALSE(meet(forged, 0, ranks, words_of(3), now_ns() + 60 * ns_per_s));
+    EXPECT_FALSE(meet(forged, {0, ranks, 0}, words_of(3), now_ns() + 60 * ns_per_s));
     EXPECT_EQ(all_come({}, 60 * ns_per_s), ranks);
+}
+
+TEST_F(Held, ManyRanksOfAFewHostsAreTold) {
+    constexpr std::uint32_t many = 300;
+    std::atomic<std::uint32_t> told{0};
+    std::vector<std::thread> threads;
+    for (std::uint32_t rank = 0; rank < many; ++rank) {
+        threads.emplace_back([&, rank] {
+            const auto all = meet(invited, {rank, many, rank % 3}, words_of(rank), now_ns() + 60 * ns_per_s);
+            told += all && std::ranges::equal(*all, std::views::iota(0U, many), {}, {}, words_of);
+        });
+    }
+    for (std::thread& each : threads) each.join();
+    EXPECT_EQ(told, many);
 }
 
 TEST_F(Held, ASecondOfARankAndRanksOfAnotherJobAreSentAway) {
     std::thread first([&] { EXPECT_TRUE(come(0)); });
     const auto sent_away = [&](std::uint32_t rank, std::uint32_t of) {
         const std::int64_t until_ns = now_ns() + 10 * ns_per_s;
-        return !meet(invited, rank, of, words_of(rank), until_ns) && now_ns() < until_ns;
+        return !meet(invited, {rank, of, another_host}, words_of(rank), until_ns) && now_ns() < until_ns;
     };
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     EXPECT_TRUE(sent_away(0, ranks));
@@ -84,22 +105,51 @@ TEST_F(Held, ASecondOfARankAndRanksOfAnotherJobAreSentAway) {
     first.join();
 }
 
-TEST_F(Held, AnImpostorWithoutTheKeyIsNotBelieved) {
+/// Where another thing than a rendezvous is: what it does with the first connection that comes, until it is left.
+class Elsewhere {
+  public:
+    explicit Elsewhere(std::function<void(int socket)> act)
+        : thread_([this, act = std::move(act)] {
+              for (;;) {
+                  if (const File taken(accept(place_.tcp(), nullptr, nullptr)); taken) return act(taken.number());
+              }
+          }) {}
+    ~Elsewhere() { thread_.join(); }
+
+    Invitation invitation() const { return {place_.contact(), key_}; }
+
+  private:
+    Endpoint place_ = *Endpoint::open();
+    Key key_ = *random_key();
+    std::thread thread_;
+};
+
+TEST(Meeting, AnImpostorWithoutTheKeyIsNotBelieved) {
     // It takes what is said, and answers with as many zeros.
-    auto other = *Endpoint::open();
-    std::thread answers([&] {
-        const File socket = [&] {
-            for (;;) {
-                if (const int taken = accept(other.tcp(), nullptr, nullptr); taken >= 0) return File(taken);
-            }
-        }();
+    const Elsewhere other([](int socket) {
         std::vector<std::byte> bytes(ranks * sizeof(Said) + sizeof(Mac));
-        send(socket.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-        while (recv(socket.number(), bytes.data(), bytes.size(), 0) > 0) {
+        send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        while (recv(socket, bytes.data(), bytes.size(), 0) > 0) {
         }
     });
-    EXPECT_FALSE(meet({other.contact(), invited.key}, 0, ranks, words_of(0), now_ns() + 60 * ns_per_s));
-    answers.join();
+    EXPECT_FALSE(meet(other.invitation(), {0, ranks, 0}, words_of(0), now_ns() + 60 * ns_per_s));
+}
+
+TEST(Meeting, RanksOfAHostShareAConnection) {
+    constexpr std::size_t arrival_bytes = sizeof(Key) + 2 * sizeof(std::uint32_t) + sizeof(Said) + sizeof(Mac);
+    std::atomic<ssize_t> count{0};
+    const Elsewhere other([&](int socket) {
+        std::array<std::byte, ranks * arrival_bytes> bytes;
+        count = recv(socket, bytes.data(), bytes.size(), MSG_WAITALL);
+    });
+    std::vector<std::thread> threads;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        threads.emplace_back([&, rank] {
+            EXPECT_FALSE(meet(other.invitation(), {rank, ranks, 0}, words_of(rank), now_ns() + 10 * ns_per_s));
+        });
+    }
+    for (std::thread& each : threads) each.join();
+    EXPECT_EQ(count, ranks * arrival_bytes);
 }
 
 TEST(RendezvousInvitation, ItsTextIsReadBackAndNothingElse) {

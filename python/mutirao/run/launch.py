@@ -20,7 +20,7 @@ from mutirao.lab.lab import CONTROL_HOST, Lab
 from mutirao.lab.network import spread
 from mutirao.run.mpis import Mpi
 from mutirao.run.processes import Finished, argv_ending_with_us, new_mark, run_marked
-from mutirao.run.rendezvous import MOST_RANKS, rendezvous
+from mutirao.run.rendezvous import rendezvous
 
 PREFIX = "MUTIRAO_"
 _SILENT = 213  # PRRTE, on a busy machine, before it has started anything: PRTE_ERR_SILENT, its message lost
@@ -78,7 +78,7 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
 
 def _meeting(mpi: Mpi, lab: Lab | None, ranks: int | None, native: bool) -> AbstractContextManager[dict[str, str]]:
     """Where ranks meet, as far as theirs is no launcher that passes on what they say (PMIx)."""
-    if native or mpi.known.title == "Open MPI" or not 1 < (ranks or MOST_RANKS) <= MOST_RANKS:
+    if native or mpi.known.title == "Open MPI" or ranks == 1:
         return nullcontext({})
     return rendezvous(functools.partial(lab.exec, CONTROL_HOST) if lab else subprocess.Popen)
 

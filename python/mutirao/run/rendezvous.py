@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from mutirao.agent.agent import PROGRAM
 from mutirao.run.processes import Starter
 
-MOST_RANKS = 64  # agent::Rendezvous::most_ranks
-
 
 @contextmanager
 def rendezvous(start: Starter) -> Iterator[dict[str, str]]:

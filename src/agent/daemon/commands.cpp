@@ -105,9 +105,9 @@ Key read_key_file(const std::string& path) {
     const ssize_t count = read(file.number(), text.data(), text.size());
     std::string_view digits(text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     if (digits.ends_with('\n')) digits.remove_suffix(1);
-    const auto key = key_from(digits);
-    if (!key) refuse("holds no key of 64 hexadecimal digits");
-    return *key;
+    Key key;
+    if (!read_digits(digits, key.bytes)) refuse("holds no key of 64 hexadecimal digits");
+    return key;
 }
 
 Options options_from(const Arguments& arguments) {

@@ -302,13 +302,16 @@ class OverGroups {
     }
 
     /// One rank of a host. Parts of a block meet there, and go on as one.
-    static int speaker(const std::vector<int>& ranks, int index) {
-        return ranks[static_cast<std::size_t>(index) % ranks.size()];
-    }
+    static int speaker(const std::vector<int>& ranks, std::size_t number) { return ranks[number % ranks.size()]; }
     /// Or the holder in its own.
-    static int speaker(const std::vector<int>& ranks, int index, int holder) {
+    static int speaker(const std::vector<int>& ranks, std::size_t number, int holder) {
         const bool has_holder = std::ranges::find(ranks, holder) != ranks.end();
-        return has_holder ? holder : speaker(ranks, index);
+        return has_holder ? holder : speaker(ranks, number);
+    }
+    /// Of operands, for a piece that is to be sent on.
+    int speaker(const std::vector<int>& ranks, std::size_t number, const Piece& piece) const {
+        const bool is_in_parts = movement_.to == Held::in_blocks && groups_.host_of(piece.index) != here_ && cut_of(here_) > 1;
+        return is_in_parts ? speaker(ranks, number) : speaker(ranks, number, piece.holder);
     }
 
     /// Brings these to the ranks that send them on.
@@ -317,8 +320,7 @@ class OverGroups {
             for (const Piece& each : pieces) here_at_[{each.index, each.number}] = collect_plain(each);
             return;
         }
-        std::vector<Piece> wholes = joined(pieces);
-        for (std::size_t i = 0; i < wholes.size(); ++i) wholes[i].index = static_cast<int>(i);
+        const std::vector<Piece> wholes = joined(pieces);
         const std::vector<Region> results = collect_combined(wholes);
         std::size_t i = 0;
         for (const Piece& each : pieces) {
@@ -337,25 +339,33 @@ class OverGroups {
         return place;
     }
 
-    /// First inside hosts, then one operand from each.
+    /// First inside hosts, where the parts of a block meet, then one operand from each.
     std::vector<Region> collect_combined(const std::vector<Piece>& pieces) {
         const std::span<const int> alone(&request_.rank, 1);
         std::vector<Gathering> inside, between;
-        for (const Piece& each : pieces) {
-            const int speaking = speaker(beside(), each.index, each.holder);
-            inside.push_back({is_here(speaking) ? beside() : alone, speaking, source(each.bytes)});
-        }
-        const std::vector<Region> of_host = combined(inside);
+        std::vector<std::size_t> first_of;  ///< piece of each block
         std::vector<std::vector<int>> speakers(pieces.size());
         for (std::size_t i = 0; i < pieces.size(); ++i) {
             const Piece& piece = pieces[i];
-            if (is_here(piece.holder)) {
-                for (const std::vector<int>& ranks : hosts_here_.ranks)
-                    speakers[i].push_back(speaker(ranks, piece.index, piece.holder));
+            if (i > 0 && piece.index == pieces[i - 1].index) {
+                inside.back().mine.length_bytes += piece.bytes.length_bytes;
+            } else {
+                const int speaking = speaker(beside(), inside.size(), piece);
+                inside.push_back({is_here(speaking) ? beside() : alone, speaking, source(piece.bytes)});
+                first_of.push_back(i);
             }
-            const std::span<const int> speaks = is_here(inside[i].at) ? alone : std::span<const int>();
-            between.push_back({is_here(piece.holder) ? speakers[i] : speaks, piece.holder, of_host[i]});
-            between[i].mine.length_bytes = piece.bytes.length_bytes;
+            if (!is_here(piece.holder)) continue;
+            for (const std::vector<int>& ranks : hosts_here_.ranks)
+                speakers[i].push_back(speaker(ranks, inside.size() - 1, piece));
+        }
+        const std::vector<Region> of_host = combined(inside);
+        std::size_t block = 0;
+        for (std::size_t i = 0; i < pieces.size(); ++i) {
+            const Piece& piece = pieces[i];
+            if (block + 1 < first_of.size() && first_of[block + 1] == i) ++block;
+            const std::span<const int> speaks = is_here(inside[block].at) ? alone : std::span<const int>();
+            between.push_back({is_here(piece.holder) ? speakers[i] : speaks, piece.holder,
+                               within(of_host[block], piece.bytes, pieces[first_of[block]].bytes)});
         }
         return combined(between);
     }
@@ -421,7 +431,8 @@ class OverGroups {
             for (const std::vector<int>& ranks : is_here(each.holder) ? hosts : hosts.subspan(hosts_here_.own, 1)) {
                 if (ranks.empty()) continue;
                 const bool in_parts = cut_of(here_) > 1 && !stays(each.index, here_);
-                const int speaking = in_parts ? speaker(ranks, each.index) : speaker(ranks, each.index, each.holder);
+                const auto block = static_cast<std::size_t>(each.index);
+                const int speaking = in_parts ? speaker(ranks, block) : speaker(ranks, block, each.holder);
                 add(to_hosts, each.holder, speaking);
                 for (const int rank : ranks) {
                     if (rank != each.holder) add(inside, speaking, rank);

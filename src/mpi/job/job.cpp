@@ -355,8 +355,8 @@ void Job::begin(double init_ms) {
     auto* const made = new Job(init_ms);  // lives as long as the process: MPI may call back very late
     if (runtime().settings.waits_for_ranks()) {
         made->wait_in_init();
-    } else if (runtime().settings.enabled && may_publish()) {
-        publish(made->introduction());
+    } else if (runtime().settings.enabled) {
+        publish([made]() -> const Introduction& { return made->introduction(); });
     }
     made->begun_us_ = now_us();
     current_.store(made, std::memory_order_release);

@@ -167,16 +167,17 @@ void ask_the_others(bool for_addresses) {
 
 std::optional<agent::Key> key_of_launcher() { return std::nullopt; }
 
-// Where not all are asked for, nobody would be told.
-bool may_publish() { return passes_on() && size_of(MPI_COMM_WORLD) <= most_ranks_for_all; }
-
-// Not along with what the MPI library publishes in MPI_Init: Open MPI 5 lacks its own name where PMIx was initialised before.
-void publish(const Introduction& mine) {
-    Introduction copy = mine;
+// Where not all are asked for, nobody would be told. Not along with what the MPI library publishes in MPI_Init: Open MPI 5
+// lacks its own name where PMIx was initialised before.
+void publish(Introduce introduce) {
+    if (!passes_on() || size_of(MPI_COMM_WORLD) > most_ranks_for_all) {
+        return;
+    }
+    Introduction copy = introduce();
     PmixValue value{pmix_byte_object, {}};
     value.data.object = {reinterpret_cast<char*>(&copy), sizeof copy};
     if (pmix.put(pmix_global, introduction_key, &value) == 0 && pmix.commit() == 0) {
-        modex().published = mine;
+        modex().published = copy;
     }
 }
 

@@ -14,13 +14,13 @@
 
 namespace mutirao::mpi {
 
-/// Whether a launcher is there that passes on what is published; not where all ranks are on one host, or too many for each
-/// to ask for all.
-bool may_publish();
-/// That all ranks have from it, so that none need be told; nothing: they have none.
+/// What this rank says of itself, made when it is asked for.
+using Introduce = std::function<const Introduction&()>;
+/// To be called in MPI_Init: readies it for whoever asks; until then nothing leaves this host. Not where all ranks are on one
+/// host, or too many for each to ask for all.
+void publish(Introduce introduce);
+/// That all ranks have from the launcher, so that none need be told; nothing: they have none.
 std::optional<agent::Key> key_of_launcher();
-/// What this rank says of itself, for whoever asks: until then nothing leaves this host.
-void publish(const Introduction& mine);
 
 /// Called, by a thread that is not the program's, once all ranks have been heard; by rank.
 using Told = std::function<void(const std::vector<Introduction>&)>;

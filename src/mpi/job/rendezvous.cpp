@@ -23,12 +23,8 @@ namespace {
 static_assert(sizeof(agent::Said) == sizeof(Introduction));
 constexpr std::int64_t most_wait_ns = 5 * agent::ns_per_s;
 
-std::optional<Introduction> published;
-
-std::optional<agent::Invitation> invitation() {
-    const char* const text = std::getenv("MUTIRAO_RENDEZVOUS");
-    return text == nullptr ? std::nullopt : agent::Invitation::from(text);
-}
+std::optional<agent::Invitation> invitation;
+Introduce say_who;
 
 bool is_one_host() {
     const char* const here = std::getenv("MPI_LOCALNRANKS");
@@ -36,15 +32,16 @@ bool is_one_host() {
 }
 
 // All know the key, so it is not said.
-void meet_all(const agent::Invitation& where, std::uint32_t rank, std::uint32_t ranks, const Told& when_told) {
-    Introduction mine = *published;
-    mine.key = {};
-    const auto said = agent::meet(where, rank, ranks, std::bit_cast<agent::Said>(mine), agent::now_ns() + most_wait_ns);
+void meet_all(std::uint32_t rank, std::uint32_t ranks, const Told& when_told) {
+    const std::int64_t until_ns = agent::now_ns() + most_wait_ns;
+    Introduction mine = say_who();
+    const agent::Key key = std::exchange(mine.key, {});
+    const auto said = agent::meet(*invitation, {rank, ranks, mine.host_identity}, std::bit_cast<agent::Said>(mine), until_ns);
     if (said) {
         std::vector<Introduction> all;
         for (const agent::Said& each : *said) {
             all.push_back(std::bit_cast<Introduction>(each));
-            all.back().key = published->key;
+            all.back().key = key;
         }
         when_told(all);
     }
@@ -53,28 +50,30 @@ void meet_all(const agent::Invitation& where, std::uint32_t rank, std::uint32_t 
 }  // namespace
 
 std::optional<agent::Key> key_of_launcher() {
-    const auto invited = invitation();
     constexpr std::string_view use = "agents";
-    return invited ? std::optional(derived_key(invited->key, std::as_bytes(std::span(use)))) : std::nullopt;
+    return invitation ? std::optional(derived_key(invitation->key, std::as_bytes(std::span(use)))) : std::nullopt;
 }
 
-bool may_publish() {
-    return invitation() && size_of(MPI_COMM_WORLD) <= static_cast<int>(agent::Rendezvous::most_ranks) && !is_one_host();
+// The rendezvous is told with the first collective.
+void publish(Introduce introduce) {
+    const char* const text = std::getenv("MUTIRAO_RENDEZVOUS");
+    if (text != nullptr && size_of(MPI_COMM_WORLD) <= static_cast<int>(agent::Rendezvous::most_ranks) && !is_one_host()) {
+        invitation = agent::Invitation::from(text);
+        say_who = std::move(introduce);
+    }
 }
-
-void publish(const Introduction& mine) { published = mine; }
 
 void fetch_modex_ahead(Told when_all_told) {
     static std::atomic<bool> done{false};
-    if (done.exchange(true) || !published) {
+    if (done.exchange(true) || !invitation) {
         return;
     }
     try {
         const agent::AllSignalsBlocked blocked;
-        std::thread([where = *invitation(), rank = static_cast<std::uint32_t>(rank_in(MPI_COMM_WORLD)),
+        std::thread([rank = static_cast<std::uint32_t>(rank_in(MPI_COMM_WORLD)),
                      ranks = static_cast<std::uint32_t>(size_of(MPI_COMM_WORLD)), told = std::move(when_all_told)] {
             try {
-                meet_all(where, rank, ranks, told);
+                meet_all(rank, ranks, told);
             } catch (const std::exception&) {
                 // Without memory or threads for it nobody has been told.
             }
