@@ -69,8 +69,8 @@ struct Pmix {
 constexpr char address_key[] = "btl.tcp." MUTIRAO_VERSION_OF(OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION);
 constexpr char introduction_key[] = "mutirao.introduction";
 
-/// Each answer costs the launcher some 900 bytes both ways.
-constexpr int most_ranks_for_all = 64;
+/// Of each rank the launcher passes some 270 bytes to each host.
+constexpr int most_ranks_for_all = 512;
 constexpr double most_wait_us = 5e6;
 
 Pmix pmix;
