@@ -113,10 +113,10 @@ def test_addresses_are_asked_for_ahead_of_calls(mpi, lab):
 
 
 @pytest.mark.on_any_mpi
-@pytest.mark.parametrize("who", ["farewell", "without_launcher", "lower_half"])
-def test_ranks_get_to_know_each_other(mpi, lab, who):
+@pytest.mark.parametrize("who, ranks", [("farewell", 6), ("farewell", 14), ("without_launcher", 6), ("lower_half", 6)])
+def test_ranks_get_to_know_each_other(mpi, lab, who, ranks):
     """By their launcher, in the first call, unless one of them hears nothing from it, or MPICH's do not all come."""
-    finished = ended_well(launch(mpi, [str(mpi.program("sums")), who], 6, lab=lab, capture=True, timeout_s=60,
+    finished = ended_well(launch(mpi, [str(mpi.program("sums")), who], ranks, lab=lab, capture=True, timeout_s=60,
                                  settings={"allreduce": "recursive_doubling", "profile": "off"}))
     assert max(calls_of(each)[0] for each in finished.report["communicators"]) > 0
     if who == "farewell" or (who == "lower_half" and mpi.known.title == "Open MPI"):

@@ -19,4 +19,5 @@ def rendezvous(start: Starter) -> Iterator[dict[str, str]]:
         invitation = held.stdout.readline().strip()
         yield {"MUTIRAO_RENDEZVOUS": invitation} if invitation else {}
     finally:
+        held.kill()
         held.communicate()
