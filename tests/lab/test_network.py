@@ -93,9 +93,8 @@ def test_bound_is_the_shortest_path_to_the_farthest_host(seed):
 
 
 def test_presets():
-    assert sorted(presets()) == ["four-sites", "nine-hosts", "six-sites", "slow-uplinks", "ten-regions",
-                              "thin-pipe", "two-clusters", "two-hosts", "two-hosts-100mbit",
-                              "two-hosts-1gbit", "two-sites"]
+    assert sorted(presets()) == ["four-sites", "nine-hosts", "six-sites", "slow-uplinks", "ten-regions", "thin-pipe",
+                                 "two-clusters", "two-hosts", "two-hosts-100mbit", "two-hosts-1gbit", "two-sites"]
     for name in presets():
         network = load_preset(name)
         assert network.source
