@@ -27,17 +27,11 @@ NetworkView view_of(int host_count, const EdgeList& tree, const std::vector<doub
     return view;
 }
 
-TEST(TreeShares, AChainHasTheFullRate) {
-    const NetworkView view =
-        view_of(4, {{0, 1}, {1, 2}, {2, 3}}, {short_us, short_us, short_us});
-    const TreeShares shares(view, period_us);
-    for (const auto& [low, high] : view.tree) EXPECT_EQ(shares.stretch(low, high), 1);
-}
-
-TEST(TreeShares, LongLinksComeFirst) {
-    const NetworkView view = view_of(5, {{0, 1}, {0, 2}, {0, 3}, {0, 4}},
-                                     {long_us, short_us, short_us, short_us});
-    const TreeShares shares(view, period_us);
+TEST(TreeShares, AChainHasTheFullRateAndLongLinksComeFirst) {
+    const NetworkView chain = view_of(4, {{0, 1}, {1, 2}, {2, 3}}, {short_us, short_us, short_us});
+    for (const auto& [low, high] : chain.tree) EXPECT_EQ(TreeShares(chain, period_us).stretch(low, high), 1);
+    const NetworkView star = view_of(5, {{0, 1}, {0, 2}, {0, 3}, {0, 4}}, {long_us, short_us, short_us, short_us});
+    const TreeShares shares(star, period_us);
     EXPECT_EQ(shares.stretch(0, 1), 1);
     EXPECT_EQ(shares.stretch(0, 2), 3);
 }

@@ -313,10 +313,6 @@ def test_says_what_is_not_told_of_calls(explained):
     assert "of 2 more communicators only the sums are kept" in explained({**REPORT, "forgotten_communicators": 2})
 
 
-def test_json_is_the_report_itself(shown):
-    assert json.loads("".join(shown(REPORT, "--json"))) == REPORT
-
-
 @pytest.mark.parametrize("adaptation, said", [
     ({"horizon_calls": 0}, ["told in the call that they begin with"]), ({"horizon_calls": 1}, ["told 1 call ahead"]),
     ({"horizon_calls": None, "waits": 1, "waited_ms": 2.5, "taken_up": [{
@@ -338,11 +334,7 @@ def test_says_how_it_followed_its_network(explained, adaptation, said):
         assert text in told
 
 
-@pytest.mark.parametrize("edges", [
-    [(0, 1), (1, 2), (2, 3)],
-    [(0, 3), (1, 3), (2, 3)],
-    [(2, 0), (0, 1), (0, 3)],
-])
+@pytest.mark.parametrize("edges", [[(0, 1), (1, 2), (2, 3)], [(0, 3), (1, 3), (2, 3)], [(2, 0), (0, 1), (0, 3)]])
 def test_tree_names_each_host_once_below_its_parent(edges):
     lines = list(draw_tree(edges, None, "host {}".format))
     hosts = [int(re.search(r"host (\d+)", line)[1]) for line in lines]
@@ -420,10 +412,11 @@ def test_says_how_many_calls_were_on_probe(explained):
     assert told[begin + 3] == "of 3 calls nothing says what the MPI library's own would have taken"
 
 
-def test_what_all_came_to_is_said_first(shown):
+def test_what_all_came_to_is_said_first_and_json_is_the_report_itself(shown):
     assert shown(REPORT)[0] == f"mutirao: {REPORT['total']['line']}"
     earlier = {name: value for name, value in REPORT.items() if name != "total"}
     assert shown(earlier) == shown(REPORT)[1:]
+    assert json.loads("".join(shown(REPORT, "--json"))) == REPORT
 
 
 def test_what_is_native_is_said_of_each_kind_of_call(explained):

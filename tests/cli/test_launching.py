@@ -197,7 +197,7 @@ def test_env_reaches_other_hosts(typed, tmp_path, mpi, surroundings):
 
 
 class LabInName(NoLab):
-    agent, interface, control = "agent", "wan0", LabHost("control", "10.0.0.9")
+    agent, control = "agent", LabHost("control", "10.0.0.9")
     hosts = [LabHost("h0", "10.0.0.1"), LabHost("h1", "10.0.0.2")]
     calm_library = "calm.so"
 

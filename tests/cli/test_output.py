@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from mutirao.base import progress
-from mutirao.base.output import print_lines, working
+from mutirao.base.output import note, print_lines, working
 from mutirao.base.tables import fits, text_table
 from mutirao.base.units import spoken
 from mutirao.cli import cli
@@ -84,10 +84,10 @@ def test_long_work_says_how_long_the_rest_takes(monkeypatch, capsys):
         "mutirao: one (0 of 4 done)", "mutirao: two (1 of 4 done, about 30 min to go)",
         "mutirao: four (3 of 4 done, about 4 min to go)",
         "mutirao: last (39 of 40 done)"]
-    with progress.steps(3, [100, 100, 1000]) as steps:
-        now_s += 120
-        steps.advance(2)
-        steps.begin("the long one")
+    unequal = progress.Steps(3, [100, 100, 1000])
+    now_s += 120
+    unequal.advance(2)
+    unequal.begin("the long one")
     assert capsys.readouterr().err == "mutirao: the long one (2 of 3 done, about 10 min to go)\n"
     assert spoken(59.6) == "60 s" and spoken(1800) == "30 min" and spoken(11000) == "3 h 03 min"
 
@@ -98,7 +98,7 @@ def test_on_a_terminal_progress_stands_in_one_line(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "20")
     with working("bringing up"), progress.steps(2) as steps:
         steps.begin("a job with a long name")
-        steps.say("left out")
+        note("left out")
         steps.begin("b")
     written = capsys.readouterr().err
     assert re.sub(r"[^\n]*\r\033\[K", "", written) == "mutirao: left out\n"

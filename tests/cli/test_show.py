@@ -70,12 +70,6 @@ def test_show_with_several_ranks_on_a_host(typed):
     assert 6 in {message["from"] for message in between}
 
 
-def test_show_writes_a_picture(typed, tmp_path):
-    picture = tmp_path / "flat.svg"
-    assert typed("show", "broadcast/flat", "--format", "svg", "-o", picture).stdout == ""
-    assert picture.read_text().startswith("<svg")
-
-
 def test_run_of_a_program_without_mpi(mutirao):
     mpi = found_mpis()[0]
     answer = parsed(mutirao("run", "-n", 2, "--mpi", mpi.name, "--json", "sh", "-c", "echo here; sleep 0.3"))
@@ -102,7 +96,9 @@ def test_to_whom_each_rank_sends(typed, algorithm, ranks, line):
     assert line in typed("show", algorithm, "--ranks", ranks).stdout
 
 
-def test_steps(typed):
+def test_steps_and_a_picture(typed, tmp_path):
+    assert typed("show", "broadcast/flat", "--format", "svg", "-o", tmp_path / "flat.svg").stdout == ""
+    assert (tmp_path / "flat.svg").read_text().startswith("<svg")
     answer = typed("show", "broadcast/flat", "--ranks", 3, "--steps")
     assert "rank 0  step 1  send output[0,24) to 2" in answer.stdout
     assert re.search(r"^predicted \d+\.\d us$", answer.stdout, re.MULTILINE)
@@ -166,13 +162,10 @@ def test_ranks_stand_by_their_hosts():
     assert [labels[y] for y in sorted(labels)] == ["host 0, 0", "2", "4", "host 1, 1", "3"]
 
 
-def test_a_title_is_only_text():
-    assert "a < b & \"c\"" in texts(drawn(FLAT, [1.0] * 4, title="a < b & \"c\""))
-
-
-def test_what_never_happens_is_said():
-    tree = drawn(FLAT[:2], [None, 1000, None, 1000], stuck=True)
+def test_what_never_happens_is_said_and_a_title_is_only_text():
+    tree = drawn(FLAT[:2], [None, 1000, None, 1000], title="a < b & \"c\"", stuck=True)
     assert texts(tree).count("never") == 2 and any("stuck" in text for text in texts(tree))
+    assert "a < b & \"c\"" in texts(tree)
 
 
 def test_nothing_is_still_a_picture():

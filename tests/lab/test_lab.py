@@ -2,6 +2,7 @@
 
 import json
 import socket
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -148,7 +149,7 @@ def test_attach_finds_a_lasting_lab(lab_possible, three_sites):
     ("", "unknown command"),
 ])
 def test_router_refuses_nonsense_and_lives(lab, request_line, reason):
-    with Connection(lab.control_path) as connection:
+    with closing(Connection(lab.control_path)) as connection:
         with pytest.raises(Failure, match=reason):
             connection.ask(request_line)
         assert connection.ask("ready") == ""

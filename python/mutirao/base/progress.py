@@ -36,13 +36,10 @@ class Steps:
     def advance(self, steps: int = 1) -> None:
         self.done += steps
 
-    def say(self, line: str) -> None:
-        note(line)
-
 
 @contextmanager
-def steps(total: int, expected_s: Sequence[float] = ()) -> Iterator[Steps]:
+def steps(total: int) -> Iterator[Steps]:
     try:
-        yield Steps(total, expected_s, on_a_terminal=sys.stderr.isatty())
+        yield Steps(total, on_a_terminal=sys.stderr.isatty())
     finally:
         show_for_now("")

@@ -70,13 +70,8 @@ def as_far_as_counted(communicator: dict) -> dict:
 
 
 def title(communicator: dict) -> str:
-    return f"{communicator.get('name') or 'communicator'}: {extent(communicator)}"
-
-
-def extent(communicator: dict) -> str:
-    ranks, hosts = communicator.get("ranks", 0), communicator.get("hosts", 0)
-    line = counted(ranks, "rank")
-    if hosts:
+    line = f"{communicator.get('name') or 'communicator'}: {counted(communicator.get('ranks', 0), 'rank')}"
+    if hosts := communicator.get("hosts", 0):
         line += f" on {counted(hosts, 'host')}"
     sites = len(set(communicator.get("sites") or ()))
     if sites > 1:

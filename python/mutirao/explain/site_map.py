@@ -42,17 +42,14 @@ def site_map(communicator: dict, edges: Sequence[tuple[int, int]]) -> str:
              f' style="max-width:{2 * middle:.0f}px" aria-label="{escape(_in_words(communicator))}">']
     for a, b in edges:
         what = f"{host_name(communicator, a)} to {host_name(communicator, b)}: "
-        parts.append(_line(place[a], place[b], what + duration(communicator["latency_us"][a][b])))
+        (x1, y1), (x2, y2) = place[a], place[b]
+        parts.append(shape("line", "link", what + duration(communicator["latency_us"][a][b]), x1=x1, y1=y1, x2=x2, y2=y2))
     for host, (x, y) in sorted(place.items()):
         parts.append(_host(communicator, host, x, y))
     for group in groups if len(groups) < len(place) else ():
         half_way = slots.index(group[0]) + (len(group) - 1) / 2
         parts.append(text("country", *at(half_way, radius + _MARGIN / 2), f"site {communicator['sites'][group[0]]}"))
     return "\n".join([*parts, *_labels(communicator, edges, place), "</svg>"])
-
-
-def _line(a: Place, b: Place, what: str) -> str:
-    return shape("path", "link", what, d=f"M{a[0]:.1f} {a[1]:.1f}L{b[0]:.1f} {b[1]:.1f}")
 
 
 def _host(communicator: dict, host: int, x: float, y: float) -> str:

@@ -37,23 +37,20 @@ def control_path_of(name: str) -> Path:
 
 
 def lab_names() -> list[str]:
-    """The labs that answer; what a killed one left of its socket is removed."""
-    names = []
-    for path in sorted(control_folder().glob("*.sock")):
-        remove_stale(path)
-        if path.exists():
-            names.append(path.stem)
-    return names
+    """The labs that answer."""
+    return [path.stem for path in sorted(control_folder().glob("*.sock")) if router_answers(path)]
 
 
-def remove_stale(path: Path) -> None:
+def router_answers(path: Path) -> bool:
+    """One that is too busy counts; what a killed one left is removed."""
     with socket.socket(socket.AF_UNIX) as probe:
         try:
             probe.connect(str(path))
         except ConnectionRefusedError:
             path.unlink(missing_ok=True)
         except OSError:
-            pass  # not there
+            pass  # not there, or too busy
+    return path.exists()
 
 
 class Connection:
@@ -62,35 +59,27 @@ class Connection:
     def __init__(self, path: Path):
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.settimeout(_SECONDS_TO_ANSWER)
-        self._unread = b""
         try:
             self._socket.connect(str(path))
         except OSError as error:
             self._socket.close()
             raise Failure(f"the lab at {path} does not answer: {error.strerror}") from None
-
-    def __enter__(self) -> "Connection":
-        return self
-
-    def __exit__(self, *_exception: object) -> None:
-        self.close()
+        self._answers = self._socket.makefile("rb")
 
     def close(self) -> None:
+        self._answers.close()
         self._socket.close()
 
     def ask(self, line: str) -> str:
         """The answer's value; Failure with the router's reason if it refuses or is gone."""
         try:
             self._socket.sendall(line.encode() + b"\n")
-            while b"\n" not in self._unread:
-                received = self._socket.recv(1 << 20)
-                if not received:
-                    raise Failure("the lab's router has ended")
-                self._unread += received
+            answer = self._answers.readline()
         except OSError as error:
             raise Failure(f"the lab's router does not answer: {error}") from None
-        answer, self._unread = self._unread.split(b"\n", 1)
-        word, _, value = answer.decode().partition(" ")
+        if not answer.endswith(b"\n"):
+            raise Failure("the lab's router has ended")
+        word, _, value = answer.decode().rstrip("\n").partition(" ")
         if word != "ok":
             raise Failure(value or f"the lab's router answered '{word}'")
         return value

@@ -15,7 +15,8 @@ import os
 import shlex
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from typing import Any
 from mutirao.base.errors import Failure, UsageError, check_range, did_you_mean, unknown
 from mutirao.base.output import working
 from mutirao.base.paths import BUILD
-from mutirao.lab.control import Connection, control_folder, control_path_of, lab_names, remove_stale
+from mutirao.lab.control import Connection, control_path_of, lab_names, router_answers
 from mutirao.lab.network import HostNetwork, Matrix
 
 TCP_PROFILES = ("plain", "tuned", "bbr")
@@ -90,7 +91,6 @@ class Lab:
         self.hosts = [LabHost(host, address)
                       for host, address in zip(self.network.hosts, addresses, strict=False)]
         self.control = LabHost(CONTROL_HOST, addresses[-1])
-        self.interface = INTERFACE
         self.agent = lab_file("bin/mutirao-lab-agent")
         self.calm_library = lab_file("lib/libmutirao-calm.so")
 
@@ -100,18 +100,17 @@ class Lab:
         lasting = name is not None
         name = name or _unused_name()
         path = control_path_of(name)
-        remove_stale(path)
-        if path.exists():
+        if router_answers(path):
             raise UsageError(f"lab '{name}' is already up (mutirao lab down {name} ends it)")
         process = _start_router(network.hosts, path, tcp, lasting)
         try:
-            with Connection(path) as connection:
+            with closing(Connection(path)) as connection:
                 _load(connection, network, tcp)
             return cls(name, path, process)
         except BaseException:
             process.kill()
             process.wait()
-            remove_stale(path)
+            path.unlink(missing_ok=True)
             raise
 
     @classmethod
@@ -245,7 +244,6 @@ def _unused_name() -> str:
 
 
 def _start_router(hosts: Sequence[str], path: Path, tcp: str, lasting: bool) -> subprocess.Popen:
-    control_folder()
     command = [str(lab_file("bin/mutirao-lab-router")), "lasting" if lasting else "until-stdin-closes", str(path), tcp,
                *hosts, CONTROL_HOST]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL if lasting else subprocess.PIPE,
@@ -267,7 +265,7 @@ def _load(connection: Connection, network: HostNetwork, tcp: str) -> None:
     connection.ask("sites " + " ".join(str(names.index(site)) for site in network.sites))
     for number, mbit in enumerate(network.uplink_mbit or ()):
         connection.ask(f"uplink {number} {mbit:.10g}")
-    connection.ask("describe " + json.dumps({"network": network.to_dict(), "tcp": tcp}))
+    connection.ask("describe " + json.dumps({"network": asdict(network), "tcp": tcp}))
 
 
 def _flat(matrix: Matrix) -> str:

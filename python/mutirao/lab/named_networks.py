@@ -18,21 +18,16 @@ from mutirao.lab.network import MOST_ROUND_TRIP_MS, HostNetwork, read_csv
 
 
 @cache
-def _presets() -> dict[str, dict]:
+def presets() -> dict[str, dict]:
+    """By name, as files of one's own are."""
     return tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
-
-
-def preset_names() -> list[str]:
-    return sorted(_presets())
-
-
-def preset_title(name: str) -> str:
-    return _read(name)["title"]
 
 
 def load_preset(name: str, hosts_per_site: int | None = None) -> HostNetwork:
     """The preset's own number of hosts per site unless another is asked for."""
-    return _network(_read(name), name, hosts_per_site)
+    if name not in presets():
+        raise unknown("network preset", name, sorted(presets()))
+    return _network(presets()[name], name, hosts_per_site)
 
 
 def load_file(path: Path, hosts_per_site: int | None = None) -> HostNetwork:
@@ -49,12 +44,6 @@ def _network(values: dict, name: str, hosts_per_site: int | None) -> HostNetwork
     return HostNetwork.from_sites(values["sites"], values["round_trip_ms"], hosts,
                                   values.get("bandwidth_mbit"), name, values["source"],
                                   values.get("uplink_mbit"))
-
-
-def _read(name: str) -> dict:
-    if name not in _presets():
-        raise unknown("network preset", name, preset_names())
-    return _presets()[name]
 
 
 _KNOWN = ("title", "source", "hosts_per_site", "sites", "round_trip_ms", "bandwidth_mbit", "uplink_mbit")

@@ -5,7 +5,7 @@ expanded to some hosts) or between single hosts. It also knows the physical boun
 end before the shortest path to the farthest host has been travelled.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -84,10 +84,6 @@ class HostNetwork:
     def diameter(self) -> float:
         """Microseconds before which not every host can have heard of every other."""
         return max(max(row) for row in self.shortest_us)
-
-    def to_dict(self) -> dict:
-        """As it is made of."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
     def from_sites(cls, site_names: list[str], round_trip_ms: Matrix, hosts_per_site: int = 1,

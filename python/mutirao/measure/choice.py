@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from mutirao.base.errors import Failure, UsageError
+from mutirao.base.output import note
 from mutirao.base.tables import text_table
 from mutirao.base.units import counted, duration, ratio
 from mutirao.catalogue.collectives import COLLECTIVES, Collective
@@ -284,7 +285,7 @@ def _cells_if_any(plan: Plan, campaign: Campaign) -> list[Cell]:
     try:
         return measured_cells(plan, campaign)
     except Failure as failure:
-        campaign.progress.say(f"{plan.collective} on {plan.mpi.title} is left out: {failure}")
+        note(f"{plan.collective} on {plan.mpi.title} is left out: {failure}")
         campaign.failures.append({"collective": plan.collective, "mpi": plan.mpi.name, "name": None,
                                   "reason": str(failure)})
         return []

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mutirao.base.errors import Failure
-from mutirao.base.output import tell
+from mutirao.base.output import note, tell
 from mutirao.base.progress import Steps, steps
 from mutirao.base.units import counted
 from mutirao.catalogue.collectives import BROADCAST, COLLECTIVES, Collective
@@ -384,14 +384,13 @@ class Campaign:
         except Failure as failure:
             if needed:
                 raise
-            self.progress.say(f"left out: {failure}")
+            note(f"left out: {failure}")
             self.failures.append({**names, "reason": str(failure).removeprefix(f"{contender.title}: ")})
             return None
         finally:
             self.progress.advance(end - self.progress.done)
         if done.overruns:
-            self.progress.say(f"the lab's router was too slow for {done.overruns} packets: measure again on a machine"
-                              " with less to do")
+            note(f"the lab's router was too slow for {done.overruns} packets: measure again on a machine with less to do")
         return done
 
     def _measure(self, contender: Contender, workloads: Sequence[Workload], forced: bool) -> Measurement:

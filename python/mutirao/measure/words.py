@@ -21,7 +21,6 @@ DEFAULT_BYTES = "24"
 REPEAT = 5
 # Probes last some calls, or up to a millisecond, and what they show is announced by epochs of some 50 ms.
 _SETTLE_CALLS, _SETTLE_S = 32, 5.0
-_MOST_OF_SETTLING = 100_000
 _MOST_REPEATED = 1_000_000
 
 
@@ -49,13 +48,9 @@ def add_settling(parser) -> None:
 
 def settling_of(arguments) -> tuple[dict[str, int], int]:
     """How long the free choice has before it is measured, as fields of a workload, and in how many rounds."""
-    check_range("--rounds", arguments.rounds, 1, _MOST_OF_SETTLING)
-    check_range("--settle-calls", arguments.settle_calls, 0, _MOST_OF_SETTLING)
-    check_range("--settle-s", arguments.settle_s, 0, _MOST_OF_SETTLING)
-    calls = _SETTLE_CALLS if arguments.settle_calls is None else arguments.settle_calls
-    settle_s = _SETTLE_S if arguments.settle_s is None else arguments.settle_s
-    rounds = LEAST_SAMPLES if arguments.rounds is None else arguments.rounds
-    return {"settle_calls": calls, "settle_ms": round(settle_s * 1000)}, rounds
+    check_counts(arguments, rounds=LEAST_SAMPLES)
+    check_counts(arguments, least=0, settle_calls=_SETTLE_CALLS, settle_s=_SETTLE_S)
+    return {"settle_calls": arguments.settle_calls, "settle_ms": round(arguments.settle_s * 1000)}, arguments.rounds
 
 
 @dataclass(frozen=True)
@@ -88,12 +83,12 @@ def place_of(arguments) -> Place:
     return Place(mpis, ranks, network, arguments.tcp or TCP_PROFILES[0])
 
 
-def check_counts(arguments, **defaults: int | None) -> None:
+def check_counts(arguments, least: int = 1, **defaults: float | None) -> None:
     """What was not asked for is the default from now on."""
     for name, default in defaults.items():
         if getattr(arguments, name) is None:
             setattr(arguments, name, default)
-        check_range(f"--{name.replace('_', '-')}", getattr(arguments, name), 1, _MOST_REPEATED)
+        check_range(f"--{name.replace('_', '-')}", getattr(arguments, name), least, _MOST_REPEATED)
 
 
 def rank_count(arguments, network: HostNetwork | None) -> int:

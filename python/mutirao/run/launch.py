@@ -9,18 +9,18 @@ import functools
 import json
 import os
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from mutirao.agent.agent import PROGRAM as AGENT
 from mutirao.base.errors import Failure
 from mutirao.base.paths import PRELOAD, job_folder, preloadable
-from mutirao.lab.lab import CONTROL_HOST, Lab
+from mutirao.lab.lab import CONTROL_HOST, INTERFACE, Lab
 from mutirao.lab.network import spread
 from mutirao.run.mpis import Mpi
 from mutirao.run.processes import Finished, argv_ending_with_us, new_mark, run_marked
-from mutirao.run.rendezvous import rendezvous
 
 PREFIX = "MUTIRAO_"
 _SILENT = 213  # PRRTE, on a busy machine, before it has started anything: PRTE_ERR_SILENT, its message lost
@@ -76,11 +76,23 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
         return CompletedRun(**vars(finished), command=command, report=_read_report(report))
 
 
-def _meeting(mpi: Mpi, lab: Lab | None, ranks: int | None, native: bool) -> AbstractContextManager[dict[str, str]]:
-    """Where ranks meet, as far as theirs is no launcher that passes on what they say (PMIx)."""
+@contextmanager
+def _meeting(mpi: Mpi, lab: Lab | None, ranks: int | None, native: bool) -> Iterator[dict[str, str]]:
+    """Where ranks get to know each other whose launcher does not pass on what they say (PMIx): on the launcher's host,
+    which they reach anyway. Yields what the launcher's environment needs for it; where it cannot be, ranks meet by
+    MPI."""
     if native or mpi.known.title == "Open MPI" or ranks == 1:
-        return nullcontext({})
-    return rendezvous(functools.partial(lab.exec, CONTROL_HOST) if lab else subprocess.Popen)
+        yield {}
+        return
+    start = functools.partial(lab.exec, CONTROL_HOST) if lab else subprocess.Popen
+    held = start([str(AGENT), "rendezvous"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                 text=True)
+    try:
+        invitation = held.stdout.readline().strip()
+        yield {PREFIX + "RENDEZVOUS": invitation} if invitation else {}
+    finally:
+        held.kill()
+        held.communicate()
 
 
 def _lab_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool, variables: Mapping[str, str], lab: Lab,
@@ -89,7 +101,7 @@ def _lab_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool, variab
     hostfile = folder / "hosts"
     hostfile.write_text("".join(style.hostfile_line.format(host=host.name, slots=slots) + "\n"
                                 for host, slots in zip(lab.hosts, spread(ranks, len(lab.hosts)))))
-    place = {"agent": str(lab.agent), "interface": lab.interface, "control": lab.control.name,
+    place = {"agent": str(lab.agent), "interface": INTERFACE, "control": lab.control.name,
              "hostfile": str(hostfile)}
     preloads = [*([] if native else [PRELOAD]), *([lab.calm_library] if calm else [])]
     variables = {**variables, **style.lab_environment(place), **lab.environment()}

@@ -53,8 +53,7 @@ def run_marked(start: Starter, mark: dict[str, str], capture: bool,
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL if discard else subprocess.PIPE,
                  "stderr": errors, "text": True, "errors": "replace"} if capture or discard else {}
         process = start(**pipes)
-        timed_out = threading.Event()
-        watchdog = threading.Timer(timeout_s or 0, _expire, (process, mark, timed_out))
+        watchdog = threading.Timer(timeout_s or 0, _end, (process, mark))
         try:
             if timeout_s:
                 watchdog.start()
@@ -67,7 +66,7 @@ def run_marked(start: Starter, mark: dict[str, str], capture: bool,
                 _end(process, mark)
                 if process.returncode:
                     remove_orphaned_segments(began)
-        if timed_out.is_set():
+        if timeout_s and seconds >= timeout_s:
             raise Failure(f"no end after {timeout_s:g} s")
         errors.seek(0)
         return Finished(process.returncode, lines, errors.read(), seconds)
@@ -86,11 +85,6 @@ def _read_lines(process: subprocess.Popen, on_line: Callable[[str], None] | None
         if on_line:
             on_line(lines[-1])
     return lines
-
-
-def _expire(process: subprocess.Popen, mark: dict[str, str], timed_out: threading.Event) -> None:
-    timed_out.set()
-    _end(process, mark)
 
 
 def _end(process: subprocess.Popen, mark: dict[str, str]) -> None:

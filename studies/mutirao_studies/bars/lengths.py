@@ -10,6 +10,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mutirao.base.output import note
 from mutirao.base.progress import Steps, steps
 from mutirao.lab.lab import bring_up
 from mutirao.lab.named_networks import load_preset
@@ -72,7 +73,7 @@ def _measured(job: Job, progress: Steps) -> dict:
             pairs.append(loops.run_pair(job.loop, mpi, lab, count, Plan(warm=True), backwards=len(pairs) % 2 == 1))
     progress.advance()
     row = {"name": f"{job.loop.name} {job.mpi}, {count} steps", "pairs": pairs, **_whole(pairs)}
-    progress.say(_line(row))
+    note(_line(row))
     return row
 
 

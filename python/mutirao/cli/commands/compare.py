@@ -217,7 +217,7 @@ class Measured:
         for side in order:
             self.times_s[side].append(self._run(side, f"pair {pair + 1} of {self.arguments.runs}", progress))
         took = ", ".join(f"{side} {times_s[-1]:.3f} s" for side, times_s in self.times_s.items())
-        progress.say(f"pair {pair + 1} of {self.arguments.runs}: {took}")
+        note(f"pair {pair + 1} of {self.arguments.runs}: {took}")
 
     def _run(self, side: str, which: str, progress: Steps) -> float:
         """Seconds that it took."""

@@ -13,7 +13,7 @@ from mutirao.base.tables import text_table
 from mutirao.lab.check import check_rates, check_round_trips
 from mutirao.lab.control import lab_names
 from mutirao.lab.lab import CONTROL_HOST, LINK_FIELDS, TCP_PROFILES, Counters, Lab, bring_up
-from mutirao.lab.named_networks import load_network, load_preset, preset_names, preset_title
+from mutirao.lab.named_networks import load_network, load_preset, presets
 from mutirao.lab.network import HostNetwork, Matrix
 
 DEFAULT_NAME = "lab"
@@ -67,7 +67,7 @@ def register(subparsers, common) -> None:
     action.add_argument("--name", help=only_lab)
     action.add_argument("host", metavar="HOST", help=f"or {CONTROL_HOST}, which stands beside the first")
     action.add_argument("program", nargs=argparse.REMAINDER)
-    add("presets", presets, "list the networks that come with mutirao")
+    add("presets", list_presets, "list the networks that come with mutirao")
 
 
 def up(arguments) -> int:
@@ -253,12 +253,12 @@ def execute(arguments) -> int:
         raise Failure(f"{command[0]}: {error.strerror}") from None
 
 
-def presets(arguments) -> int:
+def list_presets(arguments) -> int:
     rows = []
-    for name in preset_names():
+    for name, values in sorted(presets().items()):
         network = load_preset(name)
         rows.append({"name": name, "hosts": network.host_count, "sites": network.site_names,
-                     "title": preset_title(name), "source": network.source,
+                     "title": values["title"], "source": network.source,
                      "uplink_mbit": network.uplinks,
                      "diameter_ms": network.diameter / 1000})
     tell(arguments.json, rows, text_table(
