@@ -24,7 +24,7 @@ static_assert(sizeof(agent::Said) == sizeof(Introduction));
 constexpr std::int64_t most_wait_ns = 5 * agent::ns_per_s;
 
 std::optional<agent::Invitation> invitation;
-Introduce say_who;
+const Introduce* say_who = nullptr;  // lives as long as the process, whose threads may end after it
 
 bool is_one_host() {
     const char* const here = std::getenv("MPI_LOCALNRANKS");
@@ -34,7 +34,7 @@ bool is_one_host() {
 // All know the key, so it is not said.
 void meet_all(std::uint32_t rank, std::uint32_t ranks, const Told& when_told) {
     const std::int64_t until_ns = agent::now_ns() + most_wait_ns;
-    Introduction mine = say_who();
+    Introduction mine = (*say_who)();
     const agent::Key key = std::exchange(mine.key, {});
     const auto said = agent::meet(*invitation, {rank, ranks, mine.host_identity}, std::bit_cast<agent::Said>(mine), until_ns);
     if (said) {
@@ -59,7 +59,7 @@ void publish(Introduce introduce) {
     const char* const text = std::getenv("MUTIRAO_RENDEZVOUS");
     if (text != nullptr && size_of(MPI_COMM_WORLD) <= static_cast<int>(agent::Rendezvous::most_ranks) && !is_one_host()) {
         invitation = agent::Invitation::from(text);
-        say_who = std::move(introduce);
+        say_who = new Introduce(std::move(introduce));
     }
 }
 
