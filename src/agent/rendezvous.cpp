@@ -119,7 +119,7 @@ class Guests {
     }
 
   private:
-    /// False: it is sent aroute.
+    /// False: it is sent away.
     bool hear(Guest& guest) {
         if (!receive(guest.socket, std::as_writable_bytes(std::span(guest.next.get(), 1)), guest.received)) return false;
         if (guest.received < sizeof(Arrival)) return true;
@@ -179,7 +179,7 @@ struct Route {
     File door = File();  ///< where other ranks of this host come; none: this one has come to such a door itself, or there can be none
 };
 
-// A name in no file system, which ends with its socket; only who has the key can know it.
+// A name in no file system, which ends with its socket; only who has the key can take it beforehand.
 Route route_to(const Invitation& invitation, std::uint64_t host, std::int64_t until_ns) {
     const Key name = derived_key(invitation.key, std::as_bytes(std::span(&host, 1)));
     sockaddr_un place{AF_UNIX, {}};

@@ -48,8 +48,7 @@ struct MemoryCosts {
     double message_overhead_us = 0.25;  ///< processor time of each side, besides moving the bytes
     double copy_bytes_per_us = 5000;    ///< also what each side of a message moves
     double reduce_bytes_per_us = 2500;
-    bool measured = false;          ///< copies and reductions; false: assumed
-    bool message_measured = false;  ///< its latency
+    bool measured = false;  ///< copies and reductions; false: assumed
     /// Of the messages of all the host's ranks together: what its memory carries. Nobody measures it yet.
     double shared_bytes_per_us = std::numeric_limits<double>::infinity();
 

@@ -167,7 +167,6 @@ MemoryCosts memory_costs_of(const NetworkView& view, int host) {
     }
     if (at < view.host_speeds.size() && view.host_speeds[at].message_us > 0) {
         costs.message_latency_us = view.host_speeds[at].message_us;
-        costs.message_measured = true;
     }
     return costs;
 }
