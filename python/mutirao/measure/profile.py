@@ -7,7 +7,7 @@ as the library does. The schema stands in src/profile/schema.sql.
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields
 from math import exp, log
 from pathlib import Path
@@ -171,8 +171,11 @@ def add(path: Path, measured: Iterable[tuple[Fabric, str, Row]]) -> int:
 
 @contextmanager
 def _as_argument(network: HostNetwork | None) -> Iterator[list[str]]:
-    with network_file(network) if network else nullcontext() as file:
-        yield [str(file)] if file else []
+    if network is None:
+        yield []
+        return
+    with network_file(network) as file:
+        yield [str(file)]
 
 
 def _remember(path: Path, mpi: str, rows: Sequence[Row], fabric: list[str]) -> None:

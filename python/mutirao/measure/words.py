@@ -21,6 +21,7 @@ DEFAULT_BYTES = "24"
 REPEAT = 5
 # Probes last some calls, or up to a millisecond, and what they show is announced by epochs of some 50 ms.
 _SETTLE_CALLS, _SETTLE_S = 32, 5.0
+_MOST_OF_SETTLING = 100_000
 _MOST_REPEATED = 1_000_000
 
 
@@ -48,8 +49,8 @@ def add_settling(parser) -> None:
 
 def settling_of(arguments) -> tuple[dict[str, int], int]:
     """How long the free choice has before it is measured, as fields of a workload, and in how many rounds."""
-    check_counts(arguments, rounds=LEAST_SAMPLES)
-    check_counts(arguments, least=0, settle_calls=_SETTLE_CALLS, settle_s=_SETTLE_S)
+    check_counts(arguments, most=_MOST_OF_SETTLING, rounds=LEAST_SAMPLES)
+    check_counts(arguments, least=0, most=_MOST_OF_SETTLING, settle_calls=_SETTLE_CALLS, settle_s=_SETTLE_S)
     return {"settle_calls": arguments.settle_calls, "settle_ms": round(arguments.settle_s * 1000)}, arguments.rounds
 
 
@@ -83,12 +84,12 @@ def place_of(arguments) -> Place:
     return Place(mpis, ranks, network, arguments.tcp or TCP_PROFILES[0])
 
 
-def check_counts(arguments, least: int = 1, **defaults: float | None) -> None:
+def check_counts(arguments, least: int = 1, most: int = _MOST_REPEATED, **defaults: float | None) -> None:
     """What was not asked for is the default from now on."""
     for name, default in defaults.items():
         if getattr(arguments, name) is None:
             setattr(arguments, name, default)
-        check_range(f"--{name.replace('_', '-')}", getattr(arguments, name), least, _MOST_REPEATED)
+        check_range(f"--{name.replace('_', '-')}", getattr(arguments, name), least, most)
 
 
 def rank_count(arguments, network: HostNetwork | None) -> int:
