@@ -241,10 +241,8 @@ std::optional<std::vector<Said>> meet(const Invitation& invitation, const Speake
     Guests others(invitation.key, route.door.number(), say);
     std::vector<std::byte> answer(me.ranks * sizeof(Said) + sizeof(Mac));
     for (std::size_t received = 0; received < answer.size();) {
-        if (others.wait_beside(route.socket.number(), ms_until(until_ns)) ? !receive(route.socket, answer, received)
-                                                                        : now_ns() >= until_ns) {
-            return std::nullopt;
-        }
+        const bool is_told = others.wait_beside(route.socket.number(), ms_until(until_ns));
+        if (is_told ? !receive(route.socket, answer, received) : now_ns() >= until_ns) return std::nullopt;
     }
     std::vector<Said> all(me.ranks);
     std::memcpy(all.data(), answer.data(), me.ranks * sizeof(Said));

@@ -426,12 +426,12 @@ class OverGroups {
                 add(to_hosts, each.holder, request_.root);
                 continue;
             }
+            const bool in_parts = cut_of(here_) > 1 && !stays(each.index, here_);
+            const auto block = static_cast<std::size_t>(each.index);
             const bool root_has_it = movement_.from == Held::at_root && each.holder != request_.root;
             const std::span hosts(root_has_it ? without_root : hosts_here_.ranks);
             for (const std::vector<int>& ranks : is_here(each.holder) ? hosts : hosts.subspan(hosts_here_.own, 1)) {
                 if (ranks.empty()) continue;
-                const bool in_parts = cut_of(here_) > 1 && !stays(each.index, here_);
-                const auto block = static_cast<std::size_t>(each.index);
                 const int speaking = in_parts ? speaker(ranks, block) : speaker(ranks, block, each.holder);
                 add(to_hosts, each.holder, speaking);
                 for (const int rank : ranks) {

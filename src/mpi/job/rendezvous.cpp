@@ -31,17 +31,20 @@ bool is_one_host() {
     return here != nullptr && std::atoi(here) == size_of(MPI_COMM_WORLD);
 }
 
-// All know the key, so it is not said.
+// All whose agent could be reached have the same key, so it is not said.
 void meet_all(std::uint32_t rank, std::uint32_t ranks, const Told& when_told) {
     const std::int64_t until_ns = agent::now_ns() + most_wait_ns;
     Introduction mine = (*say_who)();
-    const agent::Key key = std::exchange(mine.key, {});
+    mine.key = {};
     const auto said = agent::meet(*invitation, {rank, ranks, mine.host_identity}, std::bit_cast<agent::Said>(mine), until_ns);
     if (said) {
+        const agent::Key key = *key_of_launcher();
         std::vector<Introduction> all;
         for (const agent::Said& each : *said) {
             all.push_back(std::bit_cast<Introduction>(each));
-            all.back().key = key;
+            if (all.back().has_agent != 0) {
+                all.back().key = key;
+            }
         }
         when_told(all);
     }
