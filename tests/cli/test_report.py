@@ -227,6 +227,17 @@ def over_tree(parents, calls, **more):
     return {"first_call": 5, "calls": calls, "chosen": "tree:kind=greedy", "tree": parents, **more}
 
 
+def test_latencies_on_a_map_do_not_cover_each_other():
+    hosts = 24
+    star = {**COMMUNICATOR, "host_names": [f"h{host}" for host in range(hosts)], "sites": [host // 4 for host in range(hosts)],
+            "latency_us": [[8000.0] * hosts] * hosts}
+    svg = ElementTree.fromstring(site_map(star, [(0, host) for host in range(1, hosts)]))
+    places = [complex(float(each.get("x")), float(each.get("y"))) for each in svg.iter("text")
+              if each.get("class") == "on-map"]
+    assert len(places) > 3
+    assert all(abs((a - b).real) > 60 or abs((a - b).imag) > 13 for a, b in combinations(places, 2))
+
+
 def test_map_draws_the_trees_that_ran():
     """Not the minimum spanning tree, and a tree that served two kinds of calls once."""
     classes = [{"collective": "broadcast", "root": root, "length_bytes": 24, "first_call": 0,

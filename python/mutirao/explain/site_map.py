@@ -59,13 +59,16 @@ def _host(communicator: dict, host: int, x: float, y: float) -> str:
 
 
 def _labels(communicator: dict, edges: Sequence[tuple[int, int]], place: dict[int, Place]) -> Iterator[str]:
-    """Of the links between sites, or between hosts of the only one, that are long enough for one."""
+    """Of the links between sites, or between hosts of the only one, that are long enough for one, and not over another."""
     sites = communicator["sites"]
+    taken: list[Place] = []
     for a, b in edges:
         between = sites[a] != sites[b] or len(set(sites)) == 1
-        if between and math.dist(place[a], place[b]) >= _LABELLED:
-            yield text("on-map", (place[a][0] + place[b][0]) / 2, (place[a][1] + place[b][1]) / 2 + 4,
-                       duration(communicator["latency_us"][a][b]))
+        x, y = (place[a][0] + place[b][0]) / 2, (place[a][1] + place[b][1]) / 2 + 4
+        is_free = all(abs(x - other_x) >= _LABELLED or abs(y - other_y) >= 2 * _RADIUS for other_x, other_y in taken)
+        if between and is_free and math.dist(place[a], place[b]) >= _LABELLED:
+            taken.append((x, y))
+            yield text("on-map", x, y, duration(communicator["latency_us"][a][b]))
 
 
 def _in_words(communicator: dict) -> str:
