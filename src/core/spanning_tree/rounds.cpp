@@ -292,14 +292,17 @@ bool Rounds::should_start() const {
         return !mine || broken_since_start();
     }
     if (waits_for_links()) return false;
-    if (complete_.id != newest_) return true;
+    return complete_.id != newest_ || !version_fits();
+}
+
+bool Rounds::version_fits() const {
     const HostSet hosts = links_.component(self_);
-    bool differs = false;
+    bool fits = true;
     links_.for_each([&](int low, int high, const LinkState& state) {
         if (hosts.contains(low) || hosts.contains(high))
-            differs = differs || !complete_.links.at(low, high).same_for_a_tree(state);
+            fits = fits && complete_.links.at(low, high).same_for_a_tree(state);
     });
-    return differs;
+    return fits;
 }
 
 bool Rounds::waits_for_links() const {

@@ -123,6 +123,8 @@ class Rounds {
     bool running() const { return round_.has_value(); }
     /// This host is the lowest of those that usable links join to it.
     bool leads() const;
+    /// What is known of the links of all hosts within reach is what the last complete version was made for.
+    bool version_fits() const;
     /// It leads others, there is no tree yet, and links are still unknown.
     bool waits_for_links() const;
     /// Nobody has said yet what this host's link to `other` is like.

@@ -368,7 +368,7 @@ bool SynchronousAdaptation::all_said(Mark mark) const {
 
 bool SynchronousAdaptation::has_minimal_tree() const {
     const Rounds& rounds = rounds_->rounds();
-    return !rounds.running() && rounds.version().latency_us == rounds.view().latency_us;
+    return !rounds.running() && rounds.version_fits();
 }
 
 }  // namespace mutirao::mpi
