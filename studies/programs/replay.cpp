@@ -244,7 +244,7 @@ class Family {
     }
 
     /// Times on the network as it is; never: it does not end.
-    void write(JsonWriter& json, std::string_view name, const Network& actual, std::size_t length_bytes) const {
+    void write(JsonWriter& json, std::string_view name, const RankNetwork& actual, std::size_t length_bytes) const {
         json.key(name).begin_object();
         for (const Use use : {first, adapting, always}) {
             const auto us = tree(use) ? predict_tree(*tree(use), actual, length_bytes) : std::nullopt;
@@ -271,15 +271,15 @@ class Family {
 };
 
 /// What the library uses: of all kinds of trees the fastest, kept as renew() says.
-std::optional<Tree> adapted_tree(const std::optional<Tree>& present, const Topology& announced,
+std::optional<Tree> adapted_tree(const std::optional<Tree>& present, const RankNetwork& announced,
                                  const Broadcasts& broadcasts) {
     if (!present) return fastest_tree(announced, broadcasts.root, broadcasts.length_bytes);
     const auto renewal = renew(*present, announced, broadcasts.length_bytes, broadcasts.tolerance_percent);
     return renewal ? std::optional(renewal->tree) : present;
 }
 
-std::optional<Tree> spanning_tree(const Topology& topology, const Broadcasts& broadcasts) {
-    return make_tree(topology, TreeKind::minimum_spanning, broadcasts.root, broadcasts.length_bytes);
+std::optional<Tree> spanning_tree(const RankNetwork& hosts, const Broadcasts& broadcasts) {
+    return make_tree(hosts.topology(), TreeKind::minimum_spanning, broadcasts.root, broadcasts.length_bytes);
 }
 
 constexpr long long most_length_bytes = 1LL << 30;
@@ -303,11 +303,11 @@ ChangeRule read_rule(const Arguments& arguments) {
     return rule;
 }
 
-Topology topology_of(const Network& network, const EdgeList& spanning_tree) {
+RankNetwork hosts_of(const Network& network, const EdgeList& spanning_tree) {
     Topology topology{network, {}, discover_sites(network)};
     const bool spans = static_cast<int>(spanning_tree.size()) + 1 == network.host_count();
     if (spans) topology.spanning_tree = spanning_tree;
-    return topology;
+    return one_rank_per_host(std::move(topology));
 }
 
 /// Links have a value for each direction.
@@ -326,8 +326,8 @@ class Replay {
         const std::vector<double> before = links_.actual().latency_us();
         const int announcements = links_.pass(slice);
         const int messages = maintained_.adapt(links_.announced(), broadcasts_.root);
-        const Topology actual = topology_of(links_.actual(), minimum_spanning_tree(links_.actual()));
-        const Topology announced = topology_of(links_.announced(), maintained_.tree());
+        const RankNetwork actual = hosts_of(links_.actual(), minimum_spanning_tree(links_.actual()));
+        const RankNetwork announced = hosts_of(links_.announced(), maintained_.tree());
         fastest_.advance(adapted_tree(fastest_.tree(adapting), announced, broadcasts_),
                          fastest_tree(actual, broadcasts_.root, broadcasts_.length_bytes));
         spanning_.advance(spanning_tree(announced, broadcasts_), spanning_tree(actual, broadcasts_));
@@ -337,9 +337,9 @@ class Replay {
             .member("announcements", announcements)
             .member("messages", messages)
             .member("tree_is_kruskals", maintained_.equals_kruskals())
-            .member("bound_us", latency_bound_us(actual.network, broadcasts_.root));
-        fastest_.write(json, "fastest", actual.network, broadcasts_.length_bytes);
-        spanning_.write(json, "mst", actual.network, broadcasts_.length_bytes);
+            .member("bound_us", latency_bound_us(actual.between_hosts(), broadcasts_.root));
+        fastest_.write(json, "fastest", actual, broadcasts_.length_bytes);
+        spanning_.write(json, "mst", actual, broadcasts_.length_bytes);
         json.end_object();
         ++slices_;
     }

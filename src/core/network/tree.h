@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -136,10 +137,8 @@ struct Weight {
 
     bool operator==(const Weight&) const = default;
     std::partial_ordering operator<=>(const Weight& other) const {
-        if (last_resort != other.last_resort) return last_resort <=> other.last_resort;
-        if (const auto order = value <=> other.value; order != 0) return order;
-        if (const auto order = low <=> other.low; order != 0) return order;
-        return high <=> other.high;
+        return std::tie(last_resort, value, low, high) <=>
+               std::tie(other.last_resort, other.value, other.low, other.high);
     }
     /// After everything.
     static Weight infinite() {

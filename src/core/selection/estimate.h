@@ -65,14 +65,13 @@ struct Renewal {
 };
 
 /// Completion time of a message sent over `tree` in one piece; nothing if a link of it is unusable.
-std::optional<double> predict_tree(const Tree& tree, const Network& network,
-                                   std::size_t length_bytes);
+std::optional<double> predict_tree(const Tree& tree, const RankNetwork& hosts, std::size_t length_bytes);
 
 /// The fastest of all kinds of trees, the earlier kind of equals; nothing where there is none.
-std::optional<Tree> fastest_tree(const Topology& topology, int root, std::size_t length_bytes);
+std::optional<Tree> fastest_tree(const RankNetwork& hosts, int root, std::size_t length_bytes);
 
 /// Nothing if no tree reaches every host. `present` hangs from the root of the broadcasts.
-std::optional<Renewal> renew(const Tree& present, const Topology& now, std::size_t length_bytes,
+std::optional<Renewal> renew(const Tree& present, const RankNetwork& hosts, std::size_t length_bytes,
                              double tolerance_percent = usual_tolerance_percent);
 
 }  // namespace mutirao

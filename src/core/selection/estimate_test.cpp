@@ -323,7 +323,7 @@ TEST(Renewal, KeepsATreeThatIsNearlyAsFastAsTheBest) {
             const int b = (a + 1 + static_cast<int>(random() % 9)) % 10;
             now.set_both(a, b, Link{.latency_us = now.link(a, b).latency_us * 4});
         }
-        const auto renewal = renew(present, topology_of(now), 24, 10);
+        const auto renewal = renew(present, one_on_each(now), 24, 10);
         ASSERT_TRUE(renewal);
         const double bound = test::farthest_us(now, 0);
         const bool near = last_arrival_us(present, now) <= 1.1 * bound;
@@ -345,12 +345,12 @@ TEST(Renewal, FollowsAHostThatTheOldTreeCannotReach) {
         const int parent = present.parent[static_cast<std::size_t>(host)];
         network.set_both(host, parent, Link{.latency_us = never});
     }
-    EXPECT_FALSE(predict_tree(present, network, 24));
-    const auto renewal = renew(present, topology_of(network), 24);
+    EXPECT_FALSE(predict_tree(present, one_on_each(network), 24));
+    const auto renewal = renew(present, one_on_each(network), 24);
     ASSERT_TRUE(renewal);
     EXPECT_TRUE(std::isfinite(renewal->predicted_us));
     for (int host = 1; host < 6; ++host) network.set_both(host, 0, Link{.latency_us = never});
-    EXPECT_FALSE(renew(present, topology_of(network), 24)) << "nobody can be reached";
+    EXPECT_FALSE(renew(present, one_on_each(network), 24)) << "nobody can be reached";
 }
 
 }  // namespace

@@ -156,12 +156,6 @@ bool goes_over_a_tree_in_one_piece(const Decision& decision) {
            decision.chosen.parameters.segment_bytes == 0;
 }
 
-const Evaluated* find_native(const std::vector<Evaluated>& considered) {
-    const auto found = std::find_if(considered.begin(), considered.end(),
-                                    [](const Evaluated& each) { return each.candidate.native(); });
-    return found == considered.end() ? nullptr : &*found;
-}
-
 /// Segments as long as TCP takes at once: shorter ones cost hosts more than is measured, the more the busier
 /// they are, and behind longer ones the next host waits while TCP is still slow.
 constexpr std::size_t favoured_segment_bytes = 64 * 1024;
@@ -188,26 +182,21 @@ const Evaluated& best_of(const std::vector<Evaluated>& considered, std::size_t l
 }
 
 Decision fastest(const CallShape& shape, std::vector<Evaluated> considered) {
-    const Candidate native = native_candidate(shape.collective);
-    std::vector<Evaluated> ours;
-    std::copy_if(considered.begin(), considered.end(), std::back_inserter(ours),
-                 [](const Evaluated& each) { return !each.candidate.native(); });
-    const Evaluated* const of_native = find_native(considered);
-    const auto native_us = of_native ? std::optional(of_native->predicted_us) : std::nullopt;
-    if (ours.empty()) {
-        return {native, "no candidate reaches every host", std::move(considered), {}, native_us};
-    }
+    Decision decision{native_candidate(shape.collective), "no candidate reaches every host", std::move(considered)};
+    const auto native_us = decision.predicted_us(decision.chosen);
+    std::vector<Evaluated> ours = decision.considered;
+    std::erase_if(ours, [](const Evaluated& each) { return each.candidate.native(); });
+    if (ours.empty()) return decision;
     const Evaluated best = best_of(ours, shape.length_bytes);
-    const std::string native_time = of_native ? milliseconds(of_native->predicted_us) : "without end";
-    Decision decision{best.candidate,
-                      "predicted " + milliseconds(best.predicted_us) + ", native " + native_time};
+    const std::string native_time = native_us ? milliseconds(*native_us) : "without end";
     const double least_gain = shape.collective == Collective::broadcast ? tie_ratio : clear_ratio;
-    if (of_native && of_native->predicted_us <= best.predicted_us * least_gain) {
-        decision = {native, "predicted " + native_time + ", and no other is clearly faster (" +
-                                to_string(best.candidate) + " " + milliseconds(best.predicted_us) + ")"};
+    if (native_us && *native_us <= best.predicted_us * least_gain) {
+        decision.reason = "predicted " + native_time + ", and no other is clearly faster (" +
+                          to_string(best.candidate) + " " + milliseconds(best.predicted_us) + ")";
+    } else {
+        decision.reason = "predicted " + milliseconds(best.predicted_us) + ", native " + native_time;
+        decision.chosen = best.candidate;
     }
-    decision.native_us = native_us;
-    decision.considered = std::move(considered);
     return decision;
 }
 
@@ -260,8 +249,7 @@ class Deciding {
     std::map<std::size_t, std::optional<double>> inside_us_;  ///< by bytes of a piece
     const std::optional<double> bound_us_;
     Decision decision_;
-    int predictions_ = 0;
-    std::size_t messages_ = 0, most_messages_ = 0;
+    std::size_t messages_ = 0;
 };
 
 /// Blocks of lengths that nobody knows may take less than those of the nominal length can.
@@ -291,6 +279,7 @@ Decision Deciding::decide() {
     if (composed_ && network_->placement().most_ranks_on_a_host() > 2) predict_insides();
     const Topology& topology = network_->topology();
     decision_ = fastest(shape_, fastest_first());
+    decision_.messages = messages_;
     if (std::string why = distrust(shape_.collective, topology.network); !why.empty()) {
         decision_.chosen = native_candidate(shape_.collective);
         decision_.reason = std::move(why);
@@ -298,9 +287,6 @@ Decision Deciding::decide() {
     decision_.tree = trees_.of(decision_.chosen.parameters.tree);
     decision_.bound_us = bound_us_;
     keep_present_tree();
-    decision_.predictions = predictions_;
-    decision_.messages = messages_;
-    decision_.most_messages = most_messages_;
     return std::move(decision_);
 }
 
@@ -472,7 +458,6 @@ void Deciding::predict(const Candidate& candidate) {
 
 Estimate Deciding::counted(const Estimate& estimate) {
     messages_ += estimate.messages;
-    most_messages_ = std::max(most_messages_, estimate.messages);
     return estimate;
 }
 
@@ -493,7 +478,6 @@ Limits Deciding::limits_now() const {
 }
 
 void Deciding::predict_between_hosts(const Candidate& candidate) {
-    ++predictions_;
     const Estimate between = counted(estimate(candidate, host_shape_, hosts_, trees_, limits_now()));
     const bool in_full = !has_several_ranks_on_a_host();
     const auto inside = in_full ? std::optional(0.0) : inside_us(candidate);
@@ -502,7 +486,6 @@ void Deciding::predict_between_hosts(const Candidate& candidate) {
 }
 
 void Deciding::predict_in_full(const Candidate& candidate) {
-    ++predictions_;
     const bool is_known_as_native = native_.like == candidate && network_->between_hosts().transport.detached_bytes == 0;
     const Estimate full = is_known_as_native
                               ? native_
@@ -542,7 +525,7 @@ void Deciding::keep_present_tree() {
     if (!present_ || !goes_over_a_tree_in_one_piece(decision_)) return;
     if (!goes_over_a_tree_in_one_piece(*present_)) return;
     if (present_->tree->root != host_shape_.root) return;
-    const auto renewal = renew(*present_->tree, network_->topology(), shape_.length_bytes);
+    const auto renewal = renew(*present_->tree, hosts_, shape_.length_bytes);
     if (!renewal || !renewal->kept) return;
     decision_.tree = renewal->tree;
     decision_.chosen = present_->chosen;

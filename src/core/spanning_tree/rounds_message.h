@@ -36,9 +36,7 @@ struct LinkState {
     auto parts() const { return std::tie(breaks, sequence, latency_us); }
     /// Newer is larger. Of one stamp there is only one value; what hosts start with is more than nothing.
     std::partial_ordering operator<=>(const LinkState& other) const {
-        if (const auto order = breaks <=> other.breaks; order != 0) return order;
-        if (const auto order = sequence <=> other.sequence; order != 0) return order;
-        return other.latency_us <=> latency_us;
+        return std::tie(breaks, sequence, other.latency_us) <=> std::tie(other.breaks, other.sequence, latency_us);
     }
     /// Without what depends on how the value was reached.
     bool same_for_a_tree(const LinkState& other) const {
@@ -99,9 +97,7 @@ struct RoundId {
     bool operator==(const RoundId&) const = default;
     auto parts() const { return std::tie(number, root, incarnation); }
     std::strong_ordering operator<=>(const RoundId& other) const {
-        if (const auto order = number <=> other.number; order != 0) return order;
-        if (const auto order = other.root <=> root; order != 0) return order;
-        return incarnation <=> other.incarnation;
+        return std::tie(number, other.root, incarnation) <=> std::tie(other.number, root, other.incarnation);
     }
 };
 
