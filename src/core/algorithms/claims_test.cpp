@@ -11,6 +11,7 @@
 #include "core/algorithms/shape.h"
 #include "core/algorithms/test_requests.h"
 #include "core/collectives/collective.h"
+#include "core/network/test_networks.h"
 #include "core/schedule/predictor.h"
 #include "core/schedule/step_graph.h"
 
@@ -191,7 +192,7 @@ TEST(Claims, CirculantReducesAsFastAsItBroadcasts) {
     constexpr int size = 24;
     const Network network = test::uniform_network(size, {50, 1000}, {0, 0, 1000});
     const auto predicted_us = [&](Collective collective) {
-        return predict(schedules_of(collective, "circulant:segment_bytes=32768", size, 8 << 20),
+        return test::predict(schedules_of(collective, "circulant:segment_bytes=32768", size, 8 << 20),
                        network)
             .completion_us;
     };
@@ -311,7 +312,7 @@ class OnHosts {
             const auto site = [&](int host) { return site_of_host_[static_cast<std::size_t>(host)]; };
             return Link{.latency_us = site(a) == site(b) ? inside_us : between_us};
         });
-        return predict(schedules_, {Topology{network, {}, site_of_host_}, placement_, free_memory}).completion_us;
+        return predict(schedules_, {Topology{network, {}, site_of_host_}, placement_, test::free_memory}).completion_us;
     }
 
   private:
@@ -549,7 +550,7 @@ int most_on_their_way(const std::vector<Schedule>& schedules, const Network& net
     };
     std::map<int, Way> ways;
     for (const TimedMessage& message :
-         predict(schedules, network, {.record_messages = true}).messages) {
+         test::predict(schedules, network, {.record_messages = true}).messages) {
         if (message.to == root) ways[message.from].end_us = message.arrive_us;
         if (message.from == root) ways[message.to].begin_us = message.start_us;
     }

@@ -14,6 +14,7 @@ namespace mutirao {
 namespace {
 
 using test::is_tree;
+using test::predict;
 using test::random_network;
 using test::six_sites;
 

@@ -9,9 +9,20 @@
 
 #include "core/network/network.h"
 #include "core/network/placement.h"
+#include "core/network/topology.h"
 #include "core/network/tree.h"
+#include "core/schedule/predictor.h"
 
 namespace mutirao::test {
+
+/// Copies and reductions take no time, where memory is not the question.
+inline constexpr MemoryCosts free_memory{0, 0, std::numeric_limits<double>::infinity(),
+                                         std::numeric_limits<double>::infinity()};
+
+/// With one rank on each host, and such memory.
+inline Prediction predict(const std::vector<Schedule>& schedules, const Network& network, PredictOptions options = {}) {
+    return mutirao::predict(schedules, one_rank_per_host({network, {}, {}}, free_memory), options);
+}
 
 /// Uneven in everything, and different in the two directions of a link.
 inline Network random_network(unsigned seed, int host_count) {

@@ -55,11 +55,6 @@ struct MemoryCosts {
     bool operator==(const MemoryCosts&) const = default;
 };
 
-/// Copies and reductions take no time: for schedules of one rank per host where memory is not the
-/// question.
-inline constexpr MemoryCosts free_memory{0, 0, std::numeric_limits<double>::infinity(),
-                                         std::numeric_limits<double>::infinity()};
-
 /// Copies share the hosts' topology and the placement, which may be large.
 class RankNetwork {
   public:

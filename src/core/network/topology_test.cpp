@@ -83,7 +83,7 @@ TEST(Uplinks, AreNoneWhereNothingIsLimitedOrThereIsOneSite) {
 }
 
 double time_us(const Network& network, const std::vector<std::pair<int, int>>& ways) {
-    return predict(test::messages(6, ways, 100'000), network).completion_us;
+    return test::predict(test::messages(6, ways, 100'000), network).completion_us;
 }
 
 TEST(Uplinks, AreSharedByWhatLeavesASiteAndByWhatComesIn) {

@@ -62,17 +62,16 @@ double occupy(double& free_from_us, double now_us, double duration_us) {
 
 class Walk {
   public:
-    Walk(const std::vector<Schedule>& schedules, const Network& network,
-         const Placement& placement, const MemoryCosts& memory, PredictOptions options)
-        : network_(network),
-          placement_(placement),
-          memory_(memory),
+    Walk(const std::vector<Schedule>& schedules, const RankNetwork& network, PredictOptions options)
+        : network_(network.between_hosts()),
+          placement_(network.placement()),
+          memory_(network.memory()),
           options_(options),
           graph_(schedules),
           processor_free_us_(schedules.size(), 0),
           ports_(static_cast<std::size_t>(network.host_count())),
           memory_free_us_(static_cast<std::size_t>(network.host_count())),
-          uplinks_(network.uplinks),
+          uplinks_(network_.uplinks),
           link_free_us_(graph_.node_count(), 0),
           streams_(graph_.node_count()),
           state_(graph_.node_count()) {
@@ -83,8 +82,7 @@ class Walk {
             state_[index].waits = graph_.nodes[index].waits;
         for (std::size_t rank = 0; rank < schedules.size(); ++rank) {
             const std::vector<bool> detached =
-                detached_sends(schedules[rank], network.transport, placement,
-                               static_cast<int>(rank));
+                detached_sends(schedules[rank], network_.transport, placement_, static_cast<int>(rank));
             for (std::size_t i = 0; i < detached.size(); ++i)
                 state_[graph_.first[rank] + i].detached = detached[i];
         }
@@ -448,16 +446,7 @@ Prediction predict(const std::vector<Schedule>& schedules, const RankNetwork& ne
     if (schedules.size() != static_cast<std::size_t>(network.rank_count()))
         broken_invariant("schedules and ranks differ in number",
                          static_cast<long long>(schedules.size()), network.rank_count());
-    return Walk(schedules, network.between_hosts(), network.placement(), network.memory(), options).run();
-}
-
-Prediction predict(const std::vector<Schedule>& schedules, const Network& network,
-                   PredictOptions options) {
-    if (schedules.size() != static_cast<std::size_t>(network.host_count()))
-        broken_invariant("schedules and hosts differ in number",
-                         static_cast<long long>(schedules.size()), network.host_count());
-    const Placement placement = Placement::one_rank_per_host(network.host_count());
-    return Walk(schedules, network, placement, free_memory, options).run();
+    return Walk(schedules, network, options).run();
 }
 
 std::vector<bool> detached_sends(const Schedule& schedule, const Transport& transport,

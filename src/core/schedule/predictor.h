@@ -61,8 +61,4 @@ struct PredictOptions {
 Prediction predict(const std::vector<Schedule>& schedules, const RankNetwork& network,
                    PredictOptions options = {});
 
-/// One rank per host, of the same number, with memory that costs nothing.
-Prediction predict(const std::vector<Schedule>& schedules, const Network& network,
-                   PredictOptions options = {});
-
 }  // namespace mutirao

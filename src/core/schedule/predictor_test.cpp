@@ -17,6 +17,7 @@ namespace {
 
 using test::messages;
 using test::output;
+using test::predict;
 using test::schedules_of;
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();

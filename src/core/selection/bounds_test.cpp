@@ -47,7 +47,7 @@ RankNetwork limited_network(unsigned seed) {
     }
     const int ranks = seed % 3 == 1 ? hosts : hosts + static_cast<int>(random() % 7);
     return {std::move(topology), test::random_placement(random(), hosts, ranks),
-            seed % 7 == 0 ? free_memory : MemoryCosts{}};
+            seed % 7 == 0 ? test::free_memory : MemoryCosts{}};
 }
 
 int expect_none_faster(const CallShape& shape, const RankNetwork& network, unsigned seed) {
@@ -194,7 +194,7 @@ TEST(Bounds, OfBlocksThatOnlyTheirRanksKnowAreThoseOfEqualOnes) {
 TEST(Bounds, AreReachedBetweenTwoHosts) {
     Network network(2);
     network.set_both(0, 1, {100, 4});
-    const RankNetwork ranks = one_rank_per_host(topology_of(network), free_memory);
+    const RankNetwork ranks = one_rank_per_host(topology_of(network), test::free_memory);
     for (const CollectiveRow& row : collectives) {
         if (row.collective == Collective::barrier) continue;
         const CallShape shape{.collective = row.collective, .length_bytes = 1000};
