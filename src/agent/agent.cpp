@@ -306,10 +306,10 @@ class AgentLoop final : private MeshListener {
     }
 
     void measure_bandwidth(std::int64_t now) {
-        if (rounds_.version().hash != sites_of_version_) {
-            sites_of_version_ = rounds_.version().hash;
-            site_of_ = discover_sites(Network(host_count(), rounds_.version().latency_us));
-            bandwidth_plan_.follow(rounds_.version(), site_of_, now);
+        if (const Version& version = rounds_.version(); version.hash != sites_of_version_) {
+            sites_of_version_ = version.hash;
+            site_of_ = discover_sites(Network(host_count(), version.links.latencies_us()));
+            bandwidth_plan_.follow(version, site_of_, now);
         }
         carry(bandwidth_.advance(now));
         end_bandwidth(now);

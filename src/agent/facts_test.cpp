@@ -63,7 +63,7 @@ TEST(Facts, AMeasuredLinkStandsForAllBetweenItsSites) {
 }
 
 Version six_sites() {
-    return {1, 1, 24, mutirao::test::six_sites().latency_us(), {{0, 1}}};
+    return {{}, {24, mutirao::test::six_sites().latency_us()}, {{0, 1}}, 1};
 }
 const std::vector<int> sites = discover_sites(mutirao::test::six_sites());
 
@@ -116,7 +116,8 @@ TEST(BandwidthPlan, WhatFailsIsTriedMoreAndMoreRarelyAndAChangedLinkSoon) {
     plan.ended({20, 1}, now_ns);
     plan.follow(version, sites, now_ns);
     EXPECT_GT(plan.next_ns(), bandwidth_period);
-    version.latency_us[16 * 24 + 20] *= 3;
+    const rounds::LinkState before = version.links.at(16, 20);
+    version.links.set(16, 20, {before.breaks, before.sequence, 3 * before.latency_us});
     plan.follow(version, sites, now_ns + 120 * ns_per_s);
     EXPECT_LT(plan.next_ns(), now_ns + 130 * ns_per_s);
     EXPECT_EQ(plan.due(plan.next_ns()), 20);
@@ -124,7 +125,7 @@ TEST(BandwidthPlan, WhatFailsIsTriedMoreAndMoreRarelyAndAChangedLinkSoon) {
     now_ns = plan.next_ns();
     plan.asked(20, now_ns);
     plan.ended({20, 1}, now_ns);
-    version.latency_us[16 * 24 + 20] /= 3;
+    version.links.set(16, 20, before);
     plan.follow(version, sites, now_ns);
     EXPECT_EQ(plan.next_ns(), now_ns + 60 * ns_per_s);
 }

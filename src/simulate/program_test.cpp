@@ -53,7 +53,7 @@ class DecidedChooser : public Chooser {
         Obeyed& it = me.classes.try_emplace(shapes, Obeyed{native, Course(shapes)}).first->second;
         it.clocked = it.course.clocks();
         const bool probed = it.clocked && it.course.probes();
-        return probed ? *it.ruling.probe : Arm{it.ruling.candidate, it.ruling.tree};
+        return probed ? *it.ruling.probe : it.ruling.arm;
     }
 
     void leave(int rank, const Call& call, double now_us, double took_us) override {

@@ -163,13 +163,14 @@ RoundsWorld::Output RoundsWorld::deliver(int from, int to) {
 
 void RoundsWorld::check_version(int host) {
     const Version& version = machine(host).version();
-    if (version.number == 0) return;
-    const auto [known, is_new] = hashes_.try_emplace(machine(host).version_id(), version.hash);
+    const std::uint32_t number = version.id.number;
+    if (number == 0) return;
+    const auto [known, is_new] = hashes_.try_emplace(version.id, version.hash);
     if (known->second != version.hash)
         violation_ = "host " + std::to_string(host) + " has another version " +
-                     std::to_string(version.number) + " than others of its round";
-    if (is_new && version.tree != tree_of(host_count(), version.latency_us))
-        violation_ = "version " + std::to_string(version.number) + " of host " +
+                     std::to_string(number) + " than others of its round";
+    if (is_new && version.tree != tree_of(host_count(), version.links.latencies_us()))
+        violation_ = "version " + std::to_string(number) + " of host " +
                      std::to_string(host) + " is not minimal for its own latencies";
 }
 
@@ -271,7 +272,7 @@ std::string RoundsWorld::describe(int host) const {
     const Rounds& state = machine(host);
     std::string text = std::to_string(host) + ": ";
     if (!alive(host)) return text + "dead";
-    text += "version " + name(state.version_id()) + ", newest " + name(state.newest());
+    text += "version " + name(state.version().id) + ", newest " + name(state.newest());
     if (state.leads()) text += ", leads";
     if (state.running()) text += ", in a round";
     text += ", usable:";
@@ -350,17 +351,22 @@ bool waits(const RoundsWorld& world) {
     return false;
 }
 
+bool alike(const Version& a, const Version& b) {
+    return a.id == b.id && a.hash == b.hash && a.tree == b.tree && a.links.latencies_us() == b.links.latencies_us();
+}
+
 /// Of a host by itself.
 std::string host_objection(const RoundsWorld& world, int host, const Reached& reached) {
     const Rounds& machine = world.machine(host);
     if (machine.running()) return of_host(host, "is in a round that does not end");
     // What hosts start with may hold several networks.
-    std::vector<double> latency_us = machine.version().latency_us;
+    const std::vector<double> of_version_us = machine.version().links.latencies_us();
+    std::vector<double> latency_us = of_version_us;
     restrict_to(reached.hosts, latency_us);
     if (latency_us != reached.latency_us)
         return of_host(host, "has a version for other latencies than it knows");
     const EdgeList& tree = machine.version().tree;
-    if (tree != tree_of(world.host_count(), machine.version().latency_us))
+    if (tree != tree_of(world.host_count(), of_version_us))
         return of_host(host, "has another tree than Kruskal");
     if (machine.view().tree != machine.version().tree)
         return of_host(host, "shows another tree than it has");
@@ -398,7 +404,7 @@ std::string RoundsRules::objection_at_rest(const RoundsWorld& world) const {
         for (int other = 0; other < world.host_count(); ++other) {
             if (!reached.hosts[static_cast<std::size_t>(other)]) continue;
             if (!world.alive(other)) return of_host(host, "does not know that a host is gone");
-            if (world.machine(other).version() != version)
+            if (!alike(world.machine(other).version(), version))
                 return of_host(host, "has another version than host " + std::to_string(other));
         }
     }

@@ -314,7 +314,7 @@ class Watch {
     template <class Knows>
     Times until_rest(Knows knows) {
         const double start_us = run_.now_us();
-        const std::uint32_t before = world().machine(0).version().number;
+        const std::uint32_t before = world().machine(0).version().id.number;
         Times times;
         while (const auto step = run_.step()) {
             const double passed_us = step->time_us - start_us;
@@ -323,7 +323,7 @@ class Watch {
                 if (!world().alive(host)) continue;
                 ++alive;
                 if (knows(host)) ++knowing;
-                if (world().machine(host).version().number > before) ++having;
+                if (world().machine(host).version().id.number > before) ++having;
             }
             note(times.all_know_us, knowing == alive, passed_us);
             note(times.all_have_tree_us, having == alive, passed_us);
@@ -361,7 +361,7 @@ TEST(RoundsTimedRun, HostsThatKnowNothingBuildTheirFirstTreeInOneRound) {
     Watch watch(six_sites_with({}, false), true);
     const Times times = watch.cold_start();
     EXPECT_EQ(RoundsRules().objection_at_rest(watch.world()), "");
-    EXPECT_EQ(watch.world().machine(23).version().number, 1U);
+    EXPECT_EQ(watch.world().machine(23).version().id.number, 1U);
     EXPECT_LE(times.steps, 389);
     EXPECT_LE(times.all_know_us, 1.9e6);
     EXPECT_LE(times.all_have_tree_us, 6e6);
@@ -406,7 +406,7 @@ TEST(RoundsTimedRun, RoundsFollowEachOtherWithoutQuestions) {
     watch.change(12, 20, 100'000);
     const Times times = watch.after_change(12, 20);
     EXPECT_EQ(RoundsRules().objection_at_rest(watch.world()), "");
-    EXPECT_EQ(watch.world().machine(23).version().number, 2U);
+    EXPECT_EQ(watch.world().machine(23).version().id.number, 2U);
     EXPECT_EQ(times.questions, 0);
 }
 

@@ -254,15 +254,14 @@ std::vector<Schedule> schedules_of(const Candidate& candidate, const Scene& scen
                          (candidate.native() ? "the MPI library's own"
                                              : "made of other collectives of the MPI library's"));
     }
-    const auto ruling =
-        ruling_for(candidate, scene.shape, scene.topology(), scene.network->placement());
-    if (!ruling) {
+    const auto arm = arm_for(candidate, scene.shape, scene.topology(), scene.network->placement());
+    if (!arm) {
         throw Failure(to_string(candidate) +
                       (candidate.algorithm->needs_tree()
                            ? " has no tree: the links do not reach every host"
                            : " is not for so many ranks"));
     }
-    return *build_all(*ruling, scene.shape, scene.network->placement());
+    return *build_all(*arm, scene.shape, scene.network->placement());
 }
 
 void write_scene(JsonWriter& json, const Scene& scene) {

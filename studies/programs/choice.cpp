@@ -47,7 +47,7 @@ TimeReport report_of(int rank, const Ruling& ruling, const Times& times) {
     TimeReport report{ruling.shapes, ruling.id, 0, {}};
     const Clocking& clocking = ruling.clocking;
     for (std::uint64_t call = 0; call < clocking.calls(); call += clocking.calls_per_sample) {
-        const Candidate& ran = clocking.probes(call) ? ruling.probe->candidate : ruling.candidate;
+        const Candidate& ran = clocking.probes(call) ? ruling.probe->candidate : ruling.arm.candidate;
         report.samples.push_back({time_of(ran, rank, times), 0});
     }
     return report;
@@ -78,7 +78,7 @@ std::string choice(NetworkFile model, std::size_t length_bytes, const Times& tim
         }
     }
     JsonWriter json;
-    json.begin_object().member("chosen", to_string(ruling.candidate));
+    json.begin_object().member("chosen", to_string(ruling.arm.candidate));
     return json.member("reason", reason).end_object().take();
 }
 

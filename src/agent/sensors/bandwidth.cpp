@@ -222,12 +222,9 @@ std::vector<Turn> pairs_to_measure(const std::vector<int>& site_of, const std::v
 void BandwidthPlan::follow(const Version& version, const std::vector<int>& site_of, std::int64_t now_ns) {
     if (period_ns_ == 0 || version.tree.empty()) return;
     std::vector<Pair> pairs;
-    for (const auto [low, high, turn] :
-         pairs_to_measure(site_of, version.latency_us)) {
+    for (const auto [low, high, turn] : pairs_to_measure(site_of, version.links.latencies_us())) {
         if (low != self_) continue;
-        const auto at = static_cast<std::size_t>(low * version.host_count + high);
-        Pair pair{high, version.latency_us[at],
-                  now_ns + static_cast<std::int64_t>(turn + 1) * turn_ns};
+        Pair pair{high, version.links.at(low, high).latency_us, now_ns + static_cast<std::int64_t>(turn + 1) * turn_ns};
         const auto known = std::ranges::find(pairs_, high, &Pair::peer);
         if (known != pairs_.end()) {
             const bool doubtful = changed_a_lot(known->latency_us, pair.latency_us);

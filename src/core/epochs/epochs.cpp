@@ -97,15 +97,14 @@ void tree_fields(Codec& codec, Coded<Codec, std::optional<Tree>>& tree, int host
 
 /// The candidate as users write it.
 template <class Codec>
-void arm_fields(Codec& codec, Coded<Codec, Candidate>& candidate, Coded<Codec, std::optional<Tree>>& tree,
-                Collective collective, int hosts) {
+void arm_fields(Codec& codec, Coded<Codec, Arm>& arm, Collective collective, int hosts) {
     const auto text_of = [](const Candidate& each) { return to_string(each); };
     const auto parsed = [&](const std::string& text) { return parse_candidate(collective, text).candidate; };
-    codec.as(candidate, text_of, parsed, [&](auto& text) { codec.text(text, longest_text_bytes); });
-    tree_fields(codec, tree, hosts);
-    const TreeKind kind = candidate.parameters.tree;
+    codec.as(arm.candidate, text_of, parsed, [&](auto& text) { codec.text(text, longest_text_bytes); });
+    tree_fields(codec, arm.tree, hosts);
+    const TreeKind kind = arm.candidate.parameters.tree;
     const bool by_sites = kind == TreeKind::two_level || kind == TreeKind::regions;
-    codec.require(!tree || tree->site_of.empty() != by_sites);
+    codec.require(!arm.tree || arm.tree->site_of.empty() != by_sites);
 }
 
 template <class Codec>
@@ -130,13 +129,13 @@ template <class Codec>
 void ruling_fields(Codec& codec, Coded<Codec, Ruling>& ruling, const Size& size) {
     const Collective& collective = ruling.shapes.collective;
     class_fields(codec, ruling.shapes, size.ranks);
-    arm_fields(codec, ruling.candidate, ruling.tree, collective, size.hosts);
+    arm_fields(codec, ruling.arm, collective, size.hosts);
     codec.number(ruling.id, 4);
     clocking_fields(codec, ruling.clocking);
     if constexpr (Codec::reads) {
         if (ruling.clocking.probe > 0) ruling.probe.emplace();
     }
-    if (ruling.probe) arm_fields(codec, ruling.probe->candidate, ruling.probe->tree, collective, size.hosts);
+    if (ruling.probe) arm_fields(codec, *ruling.probe, collective, size.hosts);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ Ruling ruling_of(int number) {
     const char* const names[] = {"flat", "binomial", "chain", "native"};
     Ruling ruling;
     ruling.shapes = {Collective::broadcast, 0, 5};
-    ruling.candidate = *parse_candidate(Collective::broadcast, names[number % 4]).candidate;
+    ruling.arm.candidate = *parse_candidate(Collective::broadcast, names[number % 4]).candidate;
     return ruling;
 }
 
@@ -120,7 +120,7 @@ class Walk {
                 waited_at_.push_back(call);
                 return true;
             }
-            for (const Ruling& each : epoch->rulings) rank.ruling = to_string(each.candidate);
+            for (const Ruling& each : epoch->rulings) rank.ruling = to_string(each.arm.candidate);
         }
         rank.waiting = false;
         rank.used.push_back(rank.ruling);
@@ -303,12 +303,12 @@ Announcement with_everything() {
     tree.root = 2;
     tree.parent = {2, 2, -1};
     tree.children = {{}, {}, {1, 0}};
-    made.rulings[0].candidate =
+    made.rulings[0].arm.candidate =
         *parse_candidate(Collective::broadcast, "tree:kind=mst,segment_bytes=4096").candidate;
-    made.rulings[0].tree = tree;
+    made.rulings[0].arm.tree = tree;
     made.rulings[1].id = 70'000;
     made.rulings[1].clocking = {25, 8, 8, 4};
-    made.rulings[1].probe = Arm{made.rulings[0].candidate, tree};
+    made.rulings[1].probe = Arm{made.rulings[0].arm.candidate, tree};
     made.route = {Route::Kind::hosts, {-1, 0, 0}};
     return made;
 }
@@ -340,8 +340,8 @@ Announcement with_tree(std::string_view candidate, Tree tree) {
     Announcement made;
     made.next_first_call = 1;
     Ruling& ruling = made.rulings.emplace_back(ruling_of(4));
-    ruling.candidate = *parse_candidate(Collective::broadcast, candidate).candidate;
-    ruling.tree = std::move(tree);
+    ruling.arm.candidate = *parse_candidate(Collective::broadcast, candidate).candidate;
+    ruling.arm.tree = std::move(tree);
     return made;
 }
 
@@ -391,7 +391,7 @@ TEST(Announcement, OfAnEndlessProbeIsNone) {
     for (const Clocking& endless : {Clocking{1, 0, 65, 0}, Clocking{5000, 0, 1, 0}, Clocking{0, 1, 0, 0}}) {
         made.rulings[0].clocking = endless;
         made.rulings[0].probe.reset();
-        if (endless.probe > 0) made.rulings[0].probe.emplace().candidate = made.rulings[0].candidate;
+        if (endless.probe > 0) made.rulings[0].probe.emplace().candidate = made.rulings[0].arm.candidate;
         EXPECT_FALSE(decode_announcement(encode(made), 2, 1));
     }
 }

@@ -739,7 +739,7 @@ double ClassChoice::promise(int number) const {
 
 Ruling ClassChoice::present() const {
     const Arm& arm = rival(incumbent_).arm;
-    return {shapes_, arm.candidate, arm.tree, clocked_.ruling(), clocked_.clocking(), std::nullopt};
+    return {shapes_, arm, clocked_.ruling(), clocked_.clocking(), std::nullopt};
 }
 
 Ruling ClassChoice::rule(std::uint32_t id) {

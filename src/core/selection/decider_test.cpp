@@ -43,7 +43,7 @@ class DecidedProgram {
         obey();
         Running& it = classes_.at(shapes);
         const bool clocked = it.course.clocks(), probed = clocked && it.course.probes();
-        const Arm arm = probed ? *it.ruling.probe : Arm{it.ruling.candidate, it.ruling.tree};
+        const Arm arm = probed ? *it.ruling.probe : it.ruling.arm;
         const double time_us = it.truth(arm, it.calls++);
         ran_.emplace_back(to_string(arm.candidate));
         now_us_ += time_us;

@@ -82,13 +82,13 @@ CallShape shortened(CallShape shape, std::size_t length_bytes) {
 /// Predicts one candidate for messages of several lengths, over the tree that is right for one.
 class Estimating {
   public:
-    Estimating(std::optional<Ruling> ruling, const CallShape& shape, const RankNetwork& network,
+    Estimating(std::optional<Arm> arm, const CallShape& shape, const RankNetwork& network,
                const Limits& limits)
-        : shape_(shape), network_(network), limits_(limits), ruling_(std::move(ruling)) {}
+        : shape_(shape), network_(network), limits_(limits), arm_(std::move(arm)) {}
 
     /// Nothing without a tree or beyond the limits.
     std::optional<Prediction> predicted(std::size_t length_bytes) {
-        if (!ruling_) return std::nullopt;
+        if (!arm_) return std::nullopt;
         const CallShape part = shortened(shape_, length_bytes);
         const auto schedules = composed(part);
         if (schedules.empty()) return std::nullopt;
@@ -105,7 +105,7 @@ class Estimating {
     std::vector<Schedule> composed(const CallShape& part) {
         const int ranks = network_.rank_count();
         const int stride = std::max(ranks / sampled_ranks, 1);
-        const Composer composer(ruling_->candidate, part, network_.placement(), ruling_->tree_or_null());
+        const Composer composer(arm_->candidate, part, network_.placement(), arm_->tree_or_null());
         std::vector<Schedule> schedules(static_cast<std::size_t>(ranks));
         std::vector<std::size_t> sampled;
         std::size_t messages = 0;
@@ -133,7 +133,7 @@ class Estimating {
     CallShape shape_;
     const RankNetwork& network_;
     Limits limits_;
-    std::optional<Ruling> ruling_;
+    std::optional<Arm> arm_;
     std::size_t messages_ = 0, longest_bytes_ = 0;
 };
 
@@ -142,13 +142,13 @@ std::optional<double> completion(const std::optional<Prediction>& prediction) {
     return prediction->completion_us;
 }
 
-std::optional<Ruling> ruled(const Candidate& candidate, const CallShape& shape, const RankNetwork& network) {
-    return ruling_for(candidate, shape, network.topology(), network.placement());
+std::optional<Arm> ruled(const Candidate& candidate, const CallShape& shape, const RankNetwork& network) {
+    return arm_for(candidate, shape, network.topology(), network.placement());
 }
 
-Estimate as_it_is(std::optional<Ruling> ruling, const CallShape& shape, const RankNetwork& network,
+Estimate as_it_is(std::optional<Arm> arm, const CallShape& shape, const RankNetwork& network,
                   const Limits& limits) {
-    Estimating trial(std::move(ruling), shape, network, limits);
+    Estimating trial(std::move(arm), shape, network, limits);
     const auto time_us = completion(trial.predicted(shape.length_bytes));
     return {time_us, trial.messages(), trial.longest_bytes()};
 }
@@ -199,17 +199,17 @@ Estimate of_native_calls(const std::vector<Collective>& calls, const CallShape& 
 /// In parts each rank looks at all blocks, and a prediction at all ranks.
 constexpr std::size_t most_ranks_in_parts = 1024;
 
-/// `ruling`: of the candidate, if it has a schedule.
-Estimate in_full(const Candidate& candidate, std::optional<Ruling> ruling, const CallShape& shape,
+/// `arm`: of the candidate, if it has a schedule.
+Estimate in_full(const Candidate& candidate, std::optional<Arm> arm, const CallShape& shape,
                  const RankNetwork& network, const Limits& limits) {
     const std::vector<Collective>& calls = candidate.algorithm->calls;
     if (!calls.empty()) return of_native_calls(calls, shape, network, limits);
     return candidate.native()
                ? of_native(shape, network, limits)
-               : as_it_is(std::move(ruling), shape, network, limits);
+               : as_it_is(std::move(arm), shape, network, limits);
 }
 
-Estimate estimate_ruled(const Candidate& candidate, std::optional<Ruling> ruling, const CallShape& shape,
+Estimate estimate_ruled(const Candidate& candidate, std::optional<Arm> arm, const CallShape& shape,
                         const RankNetwork& network, const Limits& limits = {}) {
     const auto ranks = static_cast<std::size_t>(std::max(network.rank_count(), 1));
     if (!candidate.algorithm->spreads.empty() && ranks > most_ranks_in_parts) return {};
@@ -225,15 +225,15 @@ Estimate estimate_ruled(const Candidate& candidate, std::optional<Ruling> ruling
     const TreeKind kind = candidate.parameters.tree;
     const bool has_no_pace = kind == TreeKind::packed || kind == TreeKind::packed_both_ways;
     if (sample_bytes == 0 || has_no_pace || shape.length_bytes <= 2 * sample_bytes) {
-        return in_full(candidate, std::move(ruling), shape, network, limits);
+        return in_full(candidate, std::move(arm), shape, network, limits);
     }
-    Estimating trial(ruling, shape, network, limits);
+    Estimating trial(arm, shape, network, limits);
     const auto early = trial.predicted(sample_bytes);
     const std::size_t early_messages = trial.messages();
     const auto late = trial.predicted(2 * sample_bytes);
     const bool in_pipeline = trial.messages() > 2 * early_messages;
     if (late && !in_pipeline) {  // what is not in segments has no pace
-        return in_full(candidate, std::move(ruling), shape, network, limits);
+        return in_full(candidate, std::move(arm), shape, network, limits);
     }
     if (!early || !late || late->stuck) return {std::nullopt, trial.messages(), 0};
     const double samples_left =
@@ -258,7 +258,7 @@ std::optional<double> predict_candidate(const Candidate& candidate, const CallSh
 
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
                   TreesOfCall& trees, const Limits& limits) {
-    return estimate_ruled(candidate, ruling_for(candidate, shape, network.placement(), trees), shape, network,
+    return estimate_ruled(candidate, arm_for(candidate, shape, network.placement(), trees), shape, network,
                           limits);
 }
 
@@ -267,7 +267,7 @@ Estimate estimate(const Candidate& candidate, const CallShape& shape, const Rank
 }
 
 Estimate estimate(const Arm& arm, const CallShape& shape, const RankNetwork& network) {
-    return estimate_ruled(arm.candidate, Ruling{class_of(shape), arm.candidate, arm.tree}, shape, network);
+    return estimate_ruled(arm.candidate, arm, shape, network);
 }
 
 double slowest_native_ratio(const CallShape& shape, const RankNetwork& network) {

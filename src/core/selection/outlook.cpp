@@ -39,7 +39,7 @@ constexpr double round_trips_of_a_connection = 1.5;
 double connecting_us(const Arm& arm, const CallShape& shape, const RankNetwork& network) {
     const Transport& transport = network.between_hosts().transport;
     if (transport.buffered_limit_bytes == Transport::unlimited || !arm.candidate.algorithm->has_schedule()) return 0;
-    const Composer composer(arm.candidate, shape, network.placement(), arm.tree ? &*arm.tree : nullptr);
+    const Composer composer(arm.candidate, shape, network.placement(), arm.tree_or_null());
     double longest_us = 0;
     for (int rank = 0; rank < network.rank_count(); ++rank) {
         const Schedule schedule = composer.part_of(rank, shape);
@@ -67,8 +67,7 @@ class Gathering {
 
     void add(const Candidate& candidate) {
         if (candidate == cold_.chosen) return add(Arm{candidate, cold_.tree});
-        if (auto ruling = ruling_for(candidate, shape_, network_.topology(), network_.placement()))
-            add(Arm{candidate, std::move(ruling->tree)});
+        if (auto arm = arm_for(candidate, shape_, network_.topology(), network_.placement())) add(std::move(*arm));
     }
     /// Whatever it is like.
     void add(Arm arm) {

@@ -47,29 +47,26 @@ const std::optional<Tree>& TreesOfCall::of(TreeKind kind) {
     return place->second;
 }
 
-std::optional<Ruling> ruling_for(const Candidate& candidate, const CallShape& shape,
-                                 const Placement& placement, TreesOfCall& trees) {
-    const int participants = candidate.algorithm->level == Level::hosts ? placement.host_count()
-                                                                        : placement.rank_count();
+std::optional<Arm> arm_for(const Candidate& candidate, const CallShape& shape, const Placement& placement,
+                           TreesOfCall& trees) {
+    const int participants = candidate.algorithm->level == Level::hosts ? placement.host_count() : placement.rank_count();
     if (!allows(*candidate.algorithm, shape.op.commutes, participants)) return std::nullopt;
-    Ruling ruling{class_of(shape), candidate, std::nullopt};
-    if (!candidate.algorithm->needs_tree()) return ruling;
-    ruling.tree = trees.of(candidate.parameters.tree);
-    return ruling.tree ? std::optional(std::move(ruling)) : std::nullopt;
+    if (!candidate.algorithm->needs_tree()) return Arm{candidate};
+    const std::optional<Tree>& tree = trees.of(candidate.parameters.tree);
+    return tree ? std::optional(Arm{candidate, tree}) : std::nullopt;
 }
 
-std::optional<Ruling> ruling_for(const Candidate& candidate, const CallShape& shape,
-                                 const Topology& topology, const Placement& placement) {
+std::optional<Arm> arm_for(const Candidate& candidate, const CallShape& shape, const Topology& topology,
+                           const Placement& placement) {
     TreesOfCall trees(shape, topology, placement);
-    return ruling_for(candidate, shape, placement, trees);
+    return arm_for(candidate, shape, placement, trees);
 }
 
-std::optional<std::vector<Schedule>> build_all(const Ruling& ruling, const CallShape& shape,
-                                               const Placement& placement) {
-    if (!ruling.candidate.algorithm->has_schedule()) return std::nullopt;
+std::optional<std::vector<Schedule>> build_all(const Arm& arm, const CallShape& shape, const Placement& placement) {
+    if (!arm.candidate.algorithm->has_schedule()) return std::nullopt;
     std::vector<Schedule> schedules;
     schedules.reserve(static_cast<std::size_t>(placement.rank_count()));
-    const Composer composer(ruling.candidate, shape, placement, ruling.tree_or_null());
+    const Composer composer(arm.candidate, shape, placement, arm.tree_or_null());
     for (int rank = 0; rank < placement.rank_count(); ++rank) {
         schedules.push_back(composer.part_of(rank, as_known_to(shape, rank, placement.rank_count())));
     }

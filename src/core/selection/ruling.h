@@ -40,8 +40,9 @@ struct Arm {
     Candidate candidate;
     /// Over the communicator's hosts, hung from the root's host; where the candidate takes one.
     /// A ruling for any root has none.
-    std::optional<Tree> tree;
+    std::optional<Tree> tree{};
 
+    const Tree* tree_or_null() const { return tree ? &*tree : nullptr; }
     bool operator==(const Arm&) const = default;
 };
 
@@ -76,13 +77,11 @@ inline constexpr Clocking first_calls{1, 32, 0, 0};
 /// How calls run from some call on: by the incumbent, but for a number of calls by a probe.
 struct Ruling {
     ShapeClass shapes;
-    Candidate candidate;
-    std::optional<Tree> tree;  ///< see Arm
-    std::uint32_t id = 0;      ///< different for each ruling of a communicator; 0: its calls are not clocked
+    Arm arm;
+    std::uint32_t id = 0;  ///< different for each ruling of a communicator; 0: its calls are not clocked
     Clocking clocking{};
     std::optional<Arm> probe{};
 
-    const Tree* tree_or_null() const { return tree ? &*tree : nullptr; }
     bool operator==(const Ruling&) const = default;
 };
 
@@ -123,18 +122,17 @@ class TreesOfCall {
     std::map<TreeKind, std::optional<Tree>> made_;
 };
 
-/// A candidate as it would be ruled; nothing where its tree cannot be had, or where it is not for so many
-/// ranks or such an operator.
-std::optional<Ruling> ruling_for(const Candidate& candidate, const CallShape& shape,
-                                 const Placement& placement, TreesOfCall& trees);
+/// A candidate as it would run; nothing where its tree cannot be had, or where it is not for so many ranks or such an
+/// operator.
+std::optional<Arm> arm_for(const Candidate& candidate, const CallShape& shape, const Placement& placement,
+                           TreesOfCall& trees);
 /// The same where that is asked once.
-std::optional<Ruling> ruling_for(const Candidate& candidate, const CallShape& shape,
-                                 const Topology& topology, const Placement& placement);
+std::optional<Arm> arm_for(const Candidate& candidate, const CallShape& shape, const Topology& topology,
+                           const Placement& placement);
 
 /// All ranks' schedules, of a call whose lengths are known as to a proof; nothing for what the MPI library
 /// runs.
-std::optional<std::vector<Schedule>> build_all(const Ruling& ruling, const CallShape& shape,
-                                               const Placement& placement);
+std::optional<std::vector<Schedule>> build_all(const Arm& arm, const CallShape& shape, const Placement& placement);
 
 }  // namespace mutirao
 

@@ -139,9 +139,8 @@ Decision forced(const Candidate& candidate, const RankNetwork& network, const Ca
     Decision decision{candidate, "asked for by the setting " +
                                      std::string(to_string(shape.collective))};
     if (network.rank_count() == 0 || candidate.native()) return decision;
-    auto ruling = ruling_for(candidate, shape, topology, network.placement());
-    if (ruling) {
-        decision.tree = std::move(ruling->tree);
+    if (auto arm = arm_for(candidate, shape, topology, network.placement())) {
+        decision.tree = std::move(arm->tree);
         return decision;
     }
     const bool allowed =

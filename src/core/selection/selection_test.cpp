@@ -268,7 +268,7 @@ TEST(Ruling, ClassesOfLengthsGoFromOnePowerOfTwoToTheNext) {
 
 void expect_promise_kept(const Candidate& candidate, const CallShape& shape,
                          const Topology& topology, const Placement& placement) {
-    const auto ruling = ruling_for(candidate, shape, topology, placement);
+    const auto ruling = arm_for(candidate, shape, topology, placement);
     ASSERT_TRUE(ruling) << to_string(candidate);
     const CheckResult result = check(*build_all(*ruling, shape, placement),
                                      row_of(shape.collective).promise(shape, placement.rank_count()));
@@ -309,8 +309,7 @@ TEST(Ruling, EveryCandidateKeepsItsPromiseWhereverRanksAre) {
 }
 
 TEST(Ruling, NativeHasNoSchedule) {
-    const Ruling ruling{{}, native_candidate(Collective::broadcast), {}};
-    EXPECT_FALSE(build_all(ruling, {}, Placement({0, 0})));
+    EXPECT_FALSE(build_all(Arm{native_candidate(Collective::broadcast)}, {}, Placement({0, 0})));
 }
 
 // A rank's steps must not grow with the ranks that it has nothing to do with.

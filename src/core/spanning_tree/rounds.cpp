@@ -30,26 +30,6 @@ LinkNews news_of(int a, int b, const LinkState& state) {
     return {std::min(a, b), std::max(a, b), state};
 }
 
-/// Where something is known, a link without a latency is known to be unusable.
-rounds::LinkTable table_of(int host_count, const std::vector<double>& latency_us) {
-    rounds::LinkTable table(host_count);
-    const auto hosts = static_cast<std::size_t>(host_count);
-    bool something = false;
-    for (std::size_t i = 0; i < latency_us.size(); ++i)
-        something = something || (i / hosts != i % hosts && latency_us[i] < unusable_us);
-    if (latency_us.size() != hosts * hosts)
-        broken_invariant("latencies for hosts", std::ssize(latency_us), host_count);
-    for (std::size_t low = 0; low < hosts; ++low) {
-        for (std::size_t high = low + 1; high < hosts; ++high) {
-            const double larger = std::max(latency_us[low * hosts + high],
-                                           latency_us[high * hosts + low]);
-            const std::uint32_t breaks = something && larger == unusable_us ? 1 : 0;
-            table.set(static_cast<int>(low), static_cast<int>(high), {breaks, 0, larger + 0.0});
-        }
-    }
-    return table;
-}
-
 EdgeList in_order(EdgeList tree) {
     for (auto& [low, high] : tree)
         if (low > high) std::swap(low, high);
@@ -99,7 +79,7 @@ Rounds::Rounds(int self, int host_count, const std::vector<double>& latency_us, 
                std::uint64_t incarnation)
     : self_(self),
       incarnation_(incarnation),
-      links_(table_of(host_count, latency_us)),
+      links_(host_count, latency_us),
       channels_(static_cast<std::size_t>(host_count)) {
     if (self < 0 || self >= host_count) broken_invariant("host of how many", self, host_count);
     links_.for_each([this](int, int, const LinkState& state) {
@@ -473,7 +453,6 @@ void Rounds::complete_if_finished() {
 
 void Rounds::take_version(const RoundId& id, LinkTable links, EdgeList tree) {
     const std::uint64_t hash = hash_of(id, links, tree);
-    version_ = {id.number, hash, links.host_count(), links.latencies_us(), tree};
     view_.version = id.number;
     view_.version_hash = hash;
     view_.tree = tree;

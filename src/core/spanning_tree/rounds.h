@@ -77,15 +77,12 @@ struct NetworkView {
     bool operator==(const NetworkView&) const = default;
 };
 
-/// A tree and the latencies for which it is minimal; equal on all hosts that have the same hash.
+/// A tree and the links for which it is minimal; equal on all hosts that have the same hash.
 struct Version {
-    std::uint32_t number = 0;  ///< of the round that made it; 0: what the hosts started with
-    std::uint64_t hash = 0;    ///< of everything in it
-    int host_count = 0;
-    std::vector<double> latency_us;  ///< infinite also for hosts that were out of reach
-    EdgeList tree;                   ///< (low, high) ascending; of the hosts within reach
-
-    bool operator==(const Version&) const = default;
+    rounds::RoundId id;       ///< the round that made it; number 0: what the hosts started with
+    rounds::LinkTable links;  ///< unusable also to hosts that were out of reach
+    EdgeList tree;            ///< (low, high) ascending; of the hosts within reach
+    std::uint64_t hash = 0;   ///< of everything in it
 };
 
 class Rounds {
@@ -116,9 +113,7 @@ class Rounds {
     Output restart();
 
     const NetworkView& view() const { return view_; }
-    const Version& version() const { return version_; }
-    /// The round that made version().
-    const rounds::RoundId& version_id() const { return complete_.id; }
+    const Version& version() const { return complete_; }
     /// This host has entered, or waits to enter, a round that has not ended here.
     bool running() const { return round_.has_value(); }
     /// This host is the lowest of those that usable links join to it.
@@ -148,13 +143,6 @@ class Rounds {
         std::vector<Message> outbox;  ///< of the running round: waits for the channel to work
 
         auto parts() const { return std::tie(works, cut, outbox); }
-    };
-    /// The last complete version as the hosts' protocol needs it.
-    struct Complete {
-        RoundId id;
-        LinkTable links;
-        EdgeList tree;
-        std::uint64_t hash = 0;
     };
     struct Running {
         Message call;       ///< what the root sent, in one piece
@@ -205,7 +193,7 @@ class Rounds {
     LinkTable links_;                ///< the newest known
     int silent_links_ = 0;           ///< of these, in reach or not: nothing was said of them yet
     std::vector<Channel> channels_;  ///< by host
-    Complete complete_;
+    Version complete_;  ///< the last one
     RoundId newest_;
     RoundId accepted_;               ///< the last one that this host entered or waits to enter
     rounds::Parts call_parts_;
@@ -213,7 +201,6 @@ class Rounds {
     bool held_ = false;
     bool unsettled_ = false;         ///< something on which should_start() depends has changed
     NetworkView view_;
-    Version version_;
 };
 
 }  // namespace mutirao

@@ -105,7 +105,7 @@ TEST(Rounds, WhereSomethingIsKnownNoLinkIsUnknown) {
 
 TEST(Rounds, WhatHostsStartWithIsVersionZero) {
     const Rounds host = of_triangle(2);
-    EXPECT_EQ(host.version().number, 0U);
+    EXPECT_EQ(host.version().id.number, 0U);
     EXPECT_EQ(host.version().tree, (EdgeList{{0, 1}, {1, 2}}));
     EXPECT_EQ(host.version().hash, of_triangle(0).version().hash);
     EXPECT_NE(host.version().hash, knowing_nothing(2, 3).version().hash);

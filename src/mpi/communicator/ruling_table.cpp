@@ -135,7 +135,7 @@ std::vector<Decider::NativeTime> RulingTable::native_times() const {
 }
 
 Runner RulingTable::runner_for(const Entry& entry, const CallShape& shape) {
-    const Algorithm& algorithm = *entry.ruling.candidate.algorithm;
+    const Algorithm& algorithm = *entry.ruling.arm.candidate.algorithm;
     return algorithm.has_schedule() ? Runner{&plan_for(entry, shape)}
                                     : Runner{nullptr, native_composition(algorithm)};
 }
@@ -146,7 +146,7 @@ const Plan& RulingTable::plan_for(const Entry& entry, const CallShape& shape) {
     if (const auto found = plans_.find(key); found != plans_.end()) {
         return found->second;
     }
-    const Composer composer(entry.ruling.candidate, shape, *members_.placement, entry.ruling.tree_or_null());
+    const Composer composer(entry.ruling.arm.candidate, shape, *members_.placement, entry.ruling.arm.tree_or_null());
     Plan made(composer.part_of(members_.my_rank, shape), entry.transport, members_);
     if (connections_ != nullptr) {
         connections_->open_along(made);
@@ -165,13 +165,13 @@ void RulingTable::take(const Ruling& ruling, std::uint64_t call, RulingRecord ex
                        const Transport& transport) {
     forget_recent();
     explained.first_call = call;
-    explained.chosen = to_string(ruling.candidate);
-    if (ruling.tree) {
-        explained.tree = ruling.tree->parent;
+    explained.chosen = to_string(ruling.arm.candidate);
+    if (ruling.arm.tree) {
+        explained.tree = ruling.arm.tree->parent;
     }
     const std::lock_guard lock(record_.mutex);
     log_if_changed(ruling, explained);
-    if (!record_.first_ruled_call && !(ruling.candidate.native() && !ruling.probe)) {
+    if (!record_.first_ruled_call && !(ruling.arm.candidate.native() && !ruling.probe)) {
         record_.first_ruled_call = call;
     }
     const ShapeClass& shapes = ruling.shapes;
@@ -189,7 +189,7 @@ void RulingTable::take(const Ruling& ruling, std::uint64_t call, RulingRecord ex
     }
     Class& of_class = classes_[shapes];
     std::optional<Entry>& entry = of_class.entry;
-    if (entry && entry->ruling.candidate == ruling.candidate && entry->ruling.tree == ruling.tree) {
+    if (entry && entry->ruling.arm == ruling.arm) {
         entry->ruling = ruling;
     } else {
         entry = {ruling, &add_ruling(class_record(shapes, call), std::move(explained)), transport, ++number_};
@@ -207,8 +207,7 @@ void RulingTable::begin_course(Class& of_class, const Ruling& ruling) {
     }
     ClassCourse& course = of_class.course.emplace(ruling);
     if (ruling.probe) {
-        course.probe = Entry{{ruling.shapes, ruling.probe->candidate, ruling.probe->tree}, of_class.entry->record,
-                             of_class.entry->transport, ++number_};
+        course.probe = Entry{{ruling.shapes, *ruling.probe}, of_class.entry->record, of_class.entry->transport, ++number_};
     }
 }
 
@@ -216,8 +215,8 @@ void RulingTable::begin_course(Class& of_class, const Ruling& ruling) {
 void RulingTable::log_if_changed(const Ruling& ruling, const RulingRecord& explained) {
     const std::optional<Entry>& present = classes_[ruling.shapes].entry;
     const std::string from = present ? present->record->chosen : "native";
-    const bool another_tree =
-        present && present->ruling.candidate == ruling.candidate && present->ruling.tree != ruling.tree;
+    const bool another_tree = present && present->ruling.arm.candidate == ruling.arm.candidate &&
+                              present->ruling.arm.tree != ruling.arm.tree;
     ChoiceChange change{ruling.shapes.collective, explained.first_call, explained.chosen};
     std::string said = another_tree ? "the same over another tree" : change.to;
     if (ruling.probe) {

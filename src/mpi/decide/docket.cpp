@@ -163,7 +163,7 @@ std::vector<Ruling> Docket::take_fresh(std::uint64_t call, const std::vector<Dec
         for (const Decided& each : decided) {
             if (each.announced) {
                 rulings.push_back(each.ruling);
-                if (each.ruling.tree) carry(each.ruling.tree->parent);
+                if (each.ruling.arm.tree) carry(each.ruling.arm.tree->parent);
                 announced_[each.ruling.id] = each;
             }
         }
@@ -336,7 +336,7 @@ std::optional<Ruling> Docket::decide_by_prediction(Case& each, Decision made) co
     if (alike) {
         return std::nullopt;
     }
-    return Ruling{subject_of(each.shape), each.decision->chosen, each.decision->tree};
+    return Ruling{subject_of(each.shape), {each.decision->chosen, each.decision->tree}};
 }
 
 // Beside the program; again only on another network.
@@ -529,7 +529,7 @@ Ruling Docket::decide_now(const CallShape& shape, std::uint64_t call) {
     std::erase(queue_, shapes);
     cases_[shapes] = std::move(about.of_class);
     return about.ruling ? std::move(*about.ruling)
-                        : Ruling{shapes, native_candidate(shape.collective), std::nullopt};
+                        : Ruling{shapes, {native_candidate(shape.collective)}};
 }
 
 std::vector<Ruling> Docket::use(Topology topology, std::uint64_t call) {
