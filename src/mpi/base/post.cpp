@@ -6,6 +6,7 @@
 namespace mutirao::mpi {
 
 Post::~Post() {
+    reap();
     for (Sending& sending : sending_) {
         PMPI_Request_free(&sending.request);
         // MPI may still read the few bytes, so they are left to it.
