@@ -215,6 +215,7 @@ class Deciding {
     bool is_twice(const Candidate& shape);
     std::vector<Candidate> first_choices_of(Candidate shape);
     bool is_known(const Candidate& candidate) const;
+    bool leaves_at_once(const Candidate& shape, int spread);
     int first_spread(const Candidate& shape);
     bool is_refinement(const Candidate& shape);
     bool is_in_one_piece(const Candidate& candidate) const;
@@ -289,17 +290,21 @@ Decision Deciding::decide() {
     return std::move(decision_);
 }
 
+/// With fewer messages a pair's share takes more trips.
+bool Deciding::leaves_at_once(const Candidate& shape, int spread) {
+    const bool in_blocks = row_of(shape_.collective).in_blocks != InBlocks::none;
+    const int carriers = in_blocks ? 1 : std::max(largest_group(shape.parameters.tree), 1);
+    return shape_.length_bytes / static_cast<std::size_t>(carriers * spread) <=
+           hosts_.between_hosts().transport.initial_window_bytes;
+}
+
 /// Among many ranks the least with which what a pair carries leaves at once: more messages win nothing.
 int Deciding::first_spread(const Candidate& shape) {
     const std::vector<int>& spreads = shape.algorithm->spreads;
-    if (network_->rank_count() < many_ranks) return spreads.front();
-    const std::size_t window_bytes = hosts_.between_hosts().transport.initial_window_bytes;
-    const bool in_blocks = row_of(shape_.collective).in_blocks != InBlocks::none;
-    const int carriers = in_blocks ? 1 : std::max(largest_group(shape.parameters.tree), 1);
     std::optional<int> least;
     for (const int spread : spreads) {
-        const std::size_t share_bytes = shape_.length_bytes / static_cast<std::size_t>(carriers * spread);
-        if (share_bytes <= window_bytes) least = std::min(least.value_or(spread), spread);
+        const bool is_asked = network_->rank_count() >= many_ranks && spread < least.value_or(spread + 1);
+        if (is_asked && leaves_at_once(shape, spread)) least = spread;
     }
     return least.value_or(spreads.front());
 }
@@ -379,7 +384,9 @@ void Deciding::predict_refinements() {
         for (const int spread : or_default(shape.algorithm->spreads, first)) {
             if (spread != first && has_one_within(at_bound_ratio)) continue;
             shape.parameters.spread = spread;
-            if (spread <= first || first < largest_group(shape.parameters.tree)) predict_segments(shape);
+            const bool may_win = spread < first ? leaves_at_once(shape, spread)
+                                                : spread == first || first < largest_group(shape.parameters.tree);
+            if (may_win) predict_segments(shape);
         }
     }
 }
