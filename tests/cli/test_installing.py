@@ -1,11 +1,13 @@
 """What is installed needs neither the source tree nor .env, can be moved, and can be removed."""
 
+import itertools
 import os
 import re
 import runpy
 import shutil
 import subprocess
 import sys
+import tempfile
 import types
 from pathlib import Path
 
@@ -177,7 +179,7 @@ def home(tmp_path_factory):
     """A folder that anybody may enter."""
     folder = tmp_path_factory.mktemp("readable") / "home"
     folder.mkdir()
-    for parent in (folder.parent, folder.parent.parent, folder.parent.parent.parent):
+    for parent in itertools.takewhile(lambda each: each != Path(tempfile.gettempdir()), folder.parents):
         parent.chmod(0o755)
     return folder
 

@@ -57,8 +57,9 @@ static inline void check_read_only_root(void) {
 /* A root far ahead of its receivers, and many communicators made and freed. */
 static inline void check_many(void) {
     for (int i = 0; i < 300; ++i) {
-        int value = world_rank == i % 2 ? i : -1;
-        MPI_Bcast(&value, 1, MPI_INT, i % 2, MPI_COMM_WORLD);
+        const int root = i % 2 % world_size;
+        int value = world_rank == root ? i : -1;
+        MPI_Bcast(&value, 1, MPI_INT, root, MPI_COMM_WORLD);
         check(value == i, "repeated call", i);
     }
     for (int i = 0; i < 40; ++i) {

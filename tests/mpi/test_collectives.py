@@ -55,6 +55,13 @@ ROUNDS_AND_SHAPES = [pytest.param(rows, shape, shape in shapes, marks=[] if shap
                      for rows, shapes in rounds() for shape in SHAPES]
 
 
+def left_to(mpi, shape):
+    """Of 8 ranks that describe the same blocks in different ways, each of Open MPI's chooses its own algorithm, and they
+    hang."""
+    hangs = ["allgatherv"] if mpi.known.title == "Open MPI" and shape.ranks == 8 else []
+    return [each for each in COLLECTIVES if each not in hangs]
+
+
 def forced(run, rows, shape):
     finished = passed(run("collectives_check", *(row["collective"] for row in rows), ranks=shape.ranks, timeout_s=1000,
                           settings=shape.settings(**{row["collective"]: row["candidate"] for row in rows})))
@@ -70,14 +77,16 @@ def classes_of(finished, collective):
 
 @pytest.mark.on_any_mpi
 @pytest.mark.parametrize("shape", NATIVE_SHAPES)
-def test_the_program_agrees_with_the_mpi_library(run, shape):
-    passed(run("collectives_check", *COLLECTIVES, ranks=shape.ranks, native=True, timeout_s=1000))
+def test_the_program_agrees_with_the_mpi_library(run, mpi, shape):
+    passed(run("collectives_check", *left_to(mpi, shape), ranks=shape.ranks, native=True, timeout_s=1000))
 
 
 @pytest.mark.on_any_mpi
 @pytest.mark.parametrize("rows, shape, are_run", ROUNDS_AND_SHAPES)
-def test_forced(run, rows, shape, are_run):
+def test_forced(run, mpi, rows, shape, are_run):
     """What is not for so many ranks is left to the MPI library, as is what is native by name."""
+    if not are_run:
+        rows = [row for row in rows if row["collective"] in left_to(mpi, shape)]
     finished = forced(run, rows, shape)
     for row in rows:
         collective, name = row["collective"], row["name"]
@@ -104,6 +113,6 @@ def test_forced_on_one_rank(run, rows):
 
 @pytest.mark.parametrize("shape", NATIVE_SHAPES)
 @pytest.mark.parametrize("start", ["soon", "wait"])
-def test_chosen_freely(run, start, shape):
-    passed(run("collectives_check", *COLLECTIVES, ranks=shape.ranks, timeout_s=1000,
+def test_chosen_freely(run, mpi, start, shape):
+    passed(run("collectives_check", *left_to(mpi, shape), ranks=shape.ranks, timeout_s=1000,
                settings=shape.settings(start=start)))
