@@ -141,8 +141,9 @@ class Slurm:
 
 def _fell_in_open_mpis_start(said):
     """Some do under Slurm's PMIx, without mutirao, too: docs/results.md, "What falls short". The first message comes before
-    Open MPI has said what to call for it, or before that is ready."""
-    return "Failing at address: (nil)" in said or all(
+    Open MPI has said what to call for it, so that address 0 is called, which leaves no trace; or before that is ready."""
+    no_trace = r"Failing at address: \(nil\)\n\S+ \[ 0\] .*\n\S+ \*\*\* End of error message"
+    return re.search(no_trace, said) is not None or all(
         function in said for function in ("mca_pml_ob1_recv_frag_callback_match", "ompi_mpi_init"))
 
 

@@ -254,7 +254,7 @@ std::vector<Schedule> schedules_of(const Candidate& candidate, const Scene& scen
                          (candidate.native() ? "the MPI library's own"
                                              : "made of other collectives of the MPI library's"));
     }
-    const auto arm = arm_for(candidate, scene.shape, scene.topology(), scene.network->placement());
+    const auto arm = arm_for(candidate, scene.shape, *scene.network);
     if (!arm) {
         throw Failure(to_string(candidate) +
                       (candidate.algorithm->needs_tree()

@@ -1,6 +1,5 @@
 """What is installed needs neither the source tree nor .env, can be moved, and can be removed."""
 
-import itertools
 import os
 import re
 import runpy
@@ -179,8 +178,9 @@ def home(tmp_path_factory):
     """A folder that anybody may enter."""
     folder = tmp_path_factory.mktemp("readable") / "home"
     folder.mkdir()
-    for parent in itertools.takewhile(lambda each: each != Path(tempfile.gettempdir()), folder.parents):
-        parent.chmod(0o755)
+    for parent in folder.parents:
+        if Path(tempfile.gettempdir()) in parent.parents:
+            parent.chmod(0o755)
     return folder
 
 

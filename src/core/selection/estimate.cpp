@@ -142,10 +142,6 @@ std::optional<double> completion(const std::optional<Prediction>& prediction) {
     return prediction->completion_us;
 }
 
-std::optional<Arm> ruled(const Candidate& candidate, const CallShape& shape, const RankNetwork& network) {
-    return arm_for(candidate, shape, network.topology(), network.placement());
-}
-
 Estimate as_it_is(std::optional<Arm> arm, const CallShape& shape, const RankNetwork& network,
                   const Limits& limits) {
     Estimating trial(std::move(arm), shape, network, limits);
@@ -161,7 +157,7 @@ Estimate of_native(const CallShape& shape, const RankNetwork& network, const Lim
     Estimate best;
     for (const Candidate& candidate : like_native(shape.collective)) {
         const Limits its_limits{.messages = limits.messages, .us = best.time_us.value_or(Limits{}.us)};
-        const Estimate each = as_it_is(ruled(candidate, shape, natives), shape, natives, its_limits);
+        const Estimate each = as_it_is(arm_for(candidate, shape, natives), shape, natives, its_limits);
         best.messages += each.messages;
         if (!each.time_us || (best.time_us && *best.time_us <= *each.time_us)) continue;
         best.time_us = each.time_us;
@@ -209,7 +205,7 @@ Estimate in_full(const Candidate& candidate, std::optional<Arm> arm, const CallS
                : as_it_is(std::move(arm), shape, network, limits);
 }
 
-Estimate estimate_ruled(const Candidate& candidate, std::optional<Arm> arm, const CallShape& shape,
+Estimate estimate_arm(const Candidate& candidate, std::optional<Arm> arm, const CallShape& shape,
                         const RankNetwork& network, const Limits& limits = {}) {
     const auto ranks = static_cast<std::size_t>(std::max(network.rank_count(), 1));
     if (!candidate.algorithm->spreads.empty() && ranks > most_ranks_in_parts) return {};
@@ -252,22 +248,22 @@ Estimate estimate_ruled(const Candidate& candidate, std::optional<Arm> arm, cons
 
 std::optional<double> predict_candidate(const Candidate& candidate, const CallShape& shape,
                                         const RankNetwork& network) {
-    return in_full(candidate, ruled(candidate, shape, network), shape, network,
+    return in_full(candidate, arm_for(candidate, shape, network), shape, network,
                    {.messages = std::numeric_limits<std::size_t>::max()}).time_us;
 }
 
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
                   TreesOfCall& trees, const Limits& limits) {
-    return estimate_ruled(candidate, arm_for(candidate, shape, network.placement(), trees), shape, network,
+    return estimate_arm(candidate, arm_for(candidate, shape, network.placement(), trees), shape, network,
                           limits);
 }
 
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network) {
-    return estimate_ruled(candidate, ruled(candidate, shape, network), shape, network);
+    return estimate_arm(candidate, arm_for(candidate, shape, network), shape, network);
 }
 
 Estimate estimate(const Arm& arm, const CallShape& shape, const RankNetwork& network) {
-    return estimate_ruled(arm.candidate, arm, shape, network);
+    return estimate_arm(arm.candidate, arm, shape, network);
 }
 
 double slowest_native_ratio(const CallShape& shape, const RankNetwork& network) {
@@ -280,7 +276,10 @@ double slowest_native_ratio(const CallShape& shape, const RankNetwork& network) 
 }
 
 std::optional<double> predict_tree(const Tree& tree, const RankNetwork& hosts, std::size_t length_bytes) {
-    const Arm arm{{find_algorithm(Collective::broadcast, "tree"), {}}, tree};
+    const Algorithm* over_tree = find_algorithm(Collective::broadcast, "tree");
+    if (!over_tree) broken_invariant("rows named tree in the catalogue", 0, 1);
+    if (tree.size() != hosts.host_count()) broken_invariant("hosts of a tree", tree.size(), hosts.host_count());
+    const Arm arm{{over_tree, {}}, tree};
     return estimate(arm, {.root = tree.root, .length_bytes = length_bytes}, hosts).time_us;
 }
 

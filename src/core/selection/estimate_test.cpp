@@ -137,7 +137,7 @@ TEST(Estimate, OfWhatIsInSegmentsAgreesWithTheFullPrediction) {
 
 /// What all ranks do, for comparison.
 std::string printed(const Candidate& candidate, const CallShape& shape, const RankNetwork& ranks) {
-    const auto ruling = arm_for(candidate, shape, ranks.topology(), ranks.placement());
+    const auto ruling = arm_for(candidate, shape, ranks);
     const auto schedules = ruling ? build_all(*ruling, shape, ranks.placement()) : std::nullopt;
     return schedules ? to_json(*schedules) : "";
 }

@@ -67,7 +67,7 @@ class Gathering {
 
     void add(const Candidate& candidate) {
         if (candidate == cold_.chosen) return add(Arm{candidate, cold_.tree});
-        if (auto arm = arm_for(candidate, shape_, network_.topology(), network_.placement())) add(std::move(*arm));
+        if (auto arm = arm_for(candidate, shape_, network_)) add(std::move(*arm));
     }
     /// Whatever it is like.
     void add(Arm arm) {

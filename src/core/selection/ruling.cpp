@@ -56,10 +56,9 @@ std::optional<Arm> arm_for(const Candidate& candidate, const CallShape& shape, c
     return tree ? std::optional(Arm{candidate, tree}) : std::nullopt;
 }
 
-std::optional<Arm> arm_for(const Candidate& candidate, const CallShape& shape, const Topology& topology,
-                           const Placement& placement) {
-    TreesOfCall trees(shape, topology, placement);
-    return arm_for(candidate, shape, placement, trees);
+std::optional<Arm> arm_for(const Candidate& candidate, const CallShape& shape, const RankNetwork& network) {
+    TreesOfCall trees(shape, network.topology(), network.placement());
+    return arm_for(candidate, shape, network.placement(), trees);
 }
 
 std::optional<std::vector<Schedule>> build_all(const Arm& arm, const CallShape& shape, const Placement& placement) {

@@ -127,8 +127,7 @@ class TreesOfCall {
 std::optional<Arm> arm_for(const Candidate& candidate, const CallShape& shape, const Placement& placement,
                            TreesOfCall& trees);
 /// The same where that is asked once.
-std::optional<Arm> arm_for(const Candidate& candidate, const CallShape& shape, const Topology& topology,
-                           const Placement& placement);
+std::optional<Arm> arm_for(const Candidate& candidate, const CallShape& shape, const RankNetwork& network);
 
 /// All ranks' schedules, of a call whose lengths are known as to a proof; nothing for what the MPI library
 /// runs.

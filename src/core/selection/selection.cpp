@@ -134,12 +134,11 @@ bool consists_of_levels(Collective collective) {
 }
 
 Decision forced(const Candidate& candidate, const RankNetwork& network, const CallShape& shape) {
-    const Topology& topology = network.topology();
     const std::string name(candidate.algorithm->name);
     Decision decision{candidate, "asked for by the setting " +
                                      std::string(to_string(shape.collective))};
     if (network.rank_count() == 0 || candidate.native()) return decision;
-    if (auto arm = arm_for(candidate, shape, topology, network.placement())) {
+    if (auto arm = arm_for(candidate, shape, network)) {
         decision.tree = std::move(arm->tree);
         return decision;
     }
@@ -249,7 +248,8 @@ class Deciding {
     std::map<std::size_t, std::optional<double>> inside_us_;  ///< by bytes of a piece
     const std::optional<double> bound_us_;
     Decision decision_;
-    std::size_t messages_ = 0;
+    int predictions_ = 0;
+    std::size_t messages_ = 0, most_messages_ = 0;
 };
 
 /// Blocks of lengths that nobody knows may take less than those of the nominal length can.
@@ -279,7 +279,6 @@ Decision Deciding::decide() {
     if (composed_ && network_->placement().most_ranks_on_a_host() > 2) predict_insides();
     const Topology& topology = network_->topology();
     decision_ = fastest(shape_, fastest_first());
-    decision_.messages = messages_;
     if (std::string why = distrust(shape_.collective, topology.network); !why.empty()) {
         decision_.chosen = native_candidate(shape_.collective);
         decision_.reason = std::move(why);
@@ -287,6 +286,9 @@ Decision Deciding::decide() {
     decision_.tree = trees_.of(decision_.chosen.parameters.tree);
     decision_.bound_us = bound_us_;
     keep_present_tree();
+    decision_.predictions = predictions_;
+    decision_.messages = messages_;
+    decision_.most_messages = most_messages_;
     return std::move(decision_);
 }
 
@@ -464,6 +466,7 @@ void Deciding::predict(const Candidate& candidate) {
 
 Estimate Deciding::counted(const Estimate& estimate) {
     messages_ += estimate.messages;
+    most_messages_ = std::max(most_messages_, estimate.messages);
     return estimate;
 }
 
@@ -484,6 +487,7 @@ Limits Deciding::limits_now() const {
 }
 
 void Deciding::predict_between_hosts(const Candidate& candidate) {
+    ++predictions_;
     const Estimate between = counted(estimate(candidate, host_shape_, hosts_, trees_, limits_now()));
     const bool in_full = !has_several_ranks_on_a_host();
     const auto inside = in_full ? std::optional(0.0) : inside_us(candidate);
@@ -492,6 +496,7 @@ void Deciding::predict_between_hosts(const Candidate& candidate) {
 }
 
 void Deciding::predict_in_full(const Candidate& candidate) {
+    ++predictions_;
     const bool is_known_as_native = native_.like == candidate && network_->between_hosts().transport.detached_bytes == 0;
     const Estimate full = is_known_as_native
                               ? native_

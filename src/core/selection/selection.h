@@ -48,7 +48,9 @@ struct Decision {
     std::optional<Tree> tree{};         ///< over the hosts, if the chosen algorithm takes one
     /// No algorithm is predicted to be faster, whatever it does; see bounds.h.
     std::optional<double> bound_us{};
-    std::size_t messages = 0;  ///< that its predictions walked through, which is what it cost
+    /// What the decision cost: predictions, and messages that they walked through, in all and by one of them.
+    int predictions = 0;
+    std::size_t messages = 0, most_messages = 0;
 
     /// Nothing: it was not considered.
     std::optional<double> predicted_us(const Candidate& candidate) const;
