@@ -402,7 +402,7 @@ void predict_candidates(const Words& words, std::ostream& out) {
     write_scene(json, scene);
     write_bounds(json, scene);
     json.key("decision").begin_object();
-    json.member("candidate", to_string(decision.chosen)).member("reason", decision.reason);
+    json.member("candidate", to_string(decision.chosen.candidate)).member("reason", decision.reason);
     json.end_object();
     json.key("candidates").begin_array();
     for (const Candidate& candidate : asked) {

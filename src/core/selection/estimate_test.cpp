@@ -221,7 +221,7 @@ TEST(NativeCompositions, AreTriedBesideAllThatIsTried) {
     const auto candidate = [](std::string_view name) {
         return Candidate{find_algorithm(Collective::reduce_scatter_block, name), {}};
     };
-    const Decision decision{candidate("native"), "",
+    const Decision decision{{candidate("native")}, "",
                             {{candidate("direct"), 10}, {candidate("native"), 10}, {candidate("native_reduce_scatter"), 11},
                              {candidate("pairwise"), 11}, {candidate("ring"), 12}, {candidate("circulant"), 13},
                              {candidate("pat"), 14}, {candidate("native_allreduce"), 14}}};
@@ -244,7 +244,7 @@ TEST(Outlook, HasWhatAnEarlierJobMeasuredToBeBestWhateverIsPredictedOfIt) {
     };
     ASSERT_EQ(has_it({}), 0);
     EXPECT_EQ(has_it(slow), 1);
-    EXPECT_EQ(has_it(decision.chosen), 0);
+    EXPECT_EQ(has_it(decision.chosen.candidate), 0);
 }
 
 // Of one algorithm the parameters for both regimes were tried alone, which over idle connections take 1.09 times as long:
@@ -256,11 +256,11 @@ TEST(Outlook, HasWhatIdleConnectionsAreBestServedBy) {
     const auto network = std::make_shared<const RankNetwork>(one_on_each(sites));
     const Decision decision = decide(shape, network, {});
     const Outlook outlook = outlook_for(shape, decision, network, {}, {});
-    const auto is_chosen = [&](const Prospect& each) { return each.arm.candidate == decision.chosen; };
+    const auto is_chosen = [&](const Prospect& each) { return each.arm.candidate == decision.chosen.candidate; };
     const auto chosen = std::ranges::find_if(outlook.arms, is_chosen);
-    ASSERT_NE(chosen, outlook.arms.end()) << to_string(decision.chosen);
+    ASSERT_NE(chosen, outlook.arms.end()) << to_string(decision.chosen.candidate);
     EXPECT_TRUE(std::ranges::any_of(outlook.arms, [&](const Prospect& each) {
-        return each.arm.candidate.algorithm == decision.chosen.algorithm && each.warm_us < chosen->warm_us;
+        return each.arm.candidate.algorithm == decision.chosen.candidate.algorithm && each.warm_us < chosen->warm_us;
     })) << "nothing to see";
 }
 
@@ -272,7 +272,7 @@ TEST(Outlook, HasWhatIsBestOverConnectionsInUse) {
     sites.transport.initial_window_bytes = 14'480;
     const auto network = std::make_shared<const RankNetwork>(one_on_each(sites));
     const Decision cold = decide(shape, network, {});
-    const Algorithm* const best = warm.chosen.algorithm;
+    const Algorithm* const best = warm.chosen.candidate.algorithm;
     ASSERT_TRUE(std::ranges::none_of(cold.considered, [&](const Evaluated& each) {
         return each.candidate.algorithm == best;
     })) << "nothing to see";

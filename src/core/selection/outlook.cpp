@@ -66,7 +66,7 @@ class Gathering {
         : shape_(shape), cold_(cold), warm_(warm), network_(network), warm_network_(warm_network) {}
 
     void add(const Candidate& candidate) {
-        if (candidate == cold_.chosen) return add(Arm{candidate, cold_.tree});
+        if (candidate == cold_.chosen.candidate) return add(cold_.chosen);
         if (auto arm = arm_for(candidate, shape_, network_)) add(std::move(*arm));
     }
     /// Whatever it is like.
@@ -104,10 +104,10 @@ class Gathering {
     }
     /// What prediction alone chooses over idle connections, where parameters for both regimes are far from it.
     void add_chosen() {
-        const auto its_us = cold_.predicted_us(cold_.chosen);
-        if (!its_us || !cold_.chosen.algorithm->has_schedule()) return;
+        const auto its_us = cold_.predicted_us(cold_.chosen.candidate);
+        if (!its_us || !cold_.chosen.candidate.algorithm->has_schedule()) return;
         const auto is_near = [&](const Prospect& each) {
-            return each.arm.candidate.algorithm == cold_.chosen.algorithm && each.cold_us * (1 - far) <= *its_us;
+            return each.arm.candidate.algorithm == cold_.chosen.candidate.algorithm && each.cold_us * (1 - far) <= *its_us;
         };
         if (std::none_of(arms_.begin(), arms_.end(), is_near)) add(cold_.chosen);
     }
@@ -127,7 +127,7 @@ class Gathering {
 
     /// A tree that would not be made on this network is predicted as it is.
     std::optional<double> time_us(const Arm& arm, const Decision& decision, const RankNetwork& network) const {
-        const bool as_decided = !arm.tree || (decision.chosen == arm.candidate && decision.tree == arm.tree);
+        const bool as_decided = !arm.tree || decision.chosen == arm;
         const auto known = as_decided ? decision.predicted_us(arm.candidate) : std::nullopt;
         return known ? known : estimate(arm, shape_, network).time_us;
     }

@@ -135,23 +135,21 @@ bool consists_of_levels(Collective collective) {
 
 Decision forced(const Candidate& candidate, const RankNetwork& network, const CallShape& shape) {
     const std::string name(candidate.algorithm->name);
-    Decision decision{candidate, "asked for by the setting " +
-                                     std::string(to_string(shape.collective))};
+    Decision decision{{candidate}, "asked for by the setting " + std::string(to_string(shape.collective))};
     if (network.rank_count() == 0 || candidate.native()) return decision;
     if (auto arm = arm_for(candidate, shape, network)) {
-        decision.tree = std::move(arm->tree);
+        decision.chosen = std::move(*arm);
         return decision;
     }
     const bool allowed =
         allows(*candidate.algorithm, shape.op.commutes, participants(candidate, network));
-    return {native_candidate(shape.collective),
+    return {{native_candidate(shape.collective)},
             allowed ? name + " has no tree: the hosts have no spanning tree"
                     : name + " is not for so many ranks, or not for this operator"};
 }
 
-bool goes_over_a_tree_in_one_piece(const Decision& decision) {
-    return decision.tree && decision.tree->shares.empty() &&
-           decision.chosen.parameters.segment_bytes == 0;
+bool goes_over_a_tree_in_one_piece(const Arm& arm) {
+    return arm.tree && arm.tree->shares.empty() && arm.candidate.parameters.segment_bytes == 0;
 }
 
 /// Segments as long as TCP takes at once: shorter ones cost hosts more than is measured, the more the busier
@@ -180,8 +178,8 @@ const Evaluated& best_of(const std::vector<Evaluated>& considered, std::size_t l
 }
 
 Decision fastest(const CallShape& shape, std::vector<Evaluated> considered) {
-    Decision decision{native_candidate(shape.collective), "no candidate reaches every host", std::move(considered)};
-    const auto native_us = decision.predicted_us(decision.chosen);
+    Decision decision{{native_candidate(shape.collective)}, "no candidate reaches every host", std::move(considered)};
+    const auto native_us = decision.predicted_us(decision.chosen.candidate);
     std::vector<Evaluated> ours = decision.considered;
     std::erase_if(ours, [](const Evaluated& each) { return each.candidate.native(); });
     if (ours.empty()) return decision;
@@ -193,7 +191,7 @@ Decision fastest(const CallShape& shape, std::vector<Evaluated> considered) {
                           to_string(best.candidate) + " " + milliseconds(best.predicted_us) + ")";
     } else {
         decision.reason = "predicted " + milliseconds(best.predicted_us) + ", native " + native_time;
-        decision.chosen = best.candidate;
+        decision.chosen = {best.candidate};
     }
     return decision;
 }
@@ -201,7 +199,7 @@ Decision fastest(const CallShape& shape, std::vector<Evaluated> considered) {
 /// One decision, from the first prediction to the choice.
 class Deciding {
   public:
-    Deciding(const CallShape& shape, std::shared_ptr<const RankNetwork> network, std::optional<Decision> present);
+    Deciding(const CallShape& shape, std::shared_ptr<const RankNetwork> network, const std::optional<Arm>& present);
 
     Decision decide();
 
@@ -238,7 +236,7 @@ class Deciding {
 
     const CallShape shape_;
     const std::shared_ptr<const RankNetwork> network_;
-    const std::optional<Decision> present_;
+    const std::optional<Arm>& present_;
     CallShape host_shape_;    ///< the call among one participant per host
     Estimate native_;
     TreesOfCall trees_;       ///< over the hosts, so for both calls
@@ -259,8 +257,8 @@ std::optional<double> bound_of(const CallShape& shape, const RankNetwork& networ
     return bounds ? std::optional(bounds->us()) : std::nullopt;
 }
 
-Deciding::Deciding(const CallShape& shape, std::shared_ptr<const RankNetwork> network, std::optional<Decision> present)
-    : shape_(known_to_all(shape)), network_(std::move(network)), present_(std::move(present)), host_shape_(shape_),
+Deciding::Deciding(const CallShape& shape, std::shared_ptr<const RankNetwork> network, const std::optional<Arm>& present)
+    : shape_(known_to_all(shape)), network_(std::move(network)), present_(present), host_shape_(shape_),
       trees_(shape_, network_->topology(), network_->placement()), hosts_(network_->of_hosts()),
       composed_(network_->host_count() > 1 && consists_of_levels(shape.collective)),
       bound_us_(bound_of(shape_, *network_)) {
@@ -280,10 +278,10 @@ Decision Deciding::decide() {
     const Topology& topology = network_->topology();
     decision_ = fastest(shape_, fastest_first());
     if (std::string why = distrust(shape_.collective, topology.network); !why.empty()) {
-        decision_.chosen = native_candidate(shape_.collective);
+        decision_.chosen = {native_candidate(shape_.collective)};
         decision_.reason = std::move(why);
     }
-    decision_.tree = trees_.of(decision_.chosen.parameters.tree);
+    decision_.chosen.tree = trees_.of(decision_.chosen.candidate.parameters.tree);
     decision_.bound_us = bound_us_;
     keep_present_tree();
     decision_.predictions = predictions_;
@@ -533,13 +531,12 @@ std::vector<Evaluated> Deciding::fastest_first() const {
 /// A fresh decision keeps the tree that calls go over at present, if that is nearly as good between the hosts.
 void Deciding::keep_present_tree() {
     if (shape_.collective != Collective::broadcast) return;  // renewal knows these only
-    if (!present_ || !goes_over_a_tree_in_one_piece(decision_)) return;
+    if (!present_ || !goes_over_a_tree_in_one_piece(decision_.chosen)) return;
     if (!goes_over_a_tree_in_one_piece(*present_)) return;
     if (present_->tree->root != host_shape_.root) return;
     const auto renewal = renew(*present_->tree, hosts_, shape_.length_bytes);
     if (!renewal || !renewal->kept) return;
-    decision_.tree = renewal->tree;
-    decision_.chosen = present_->chosen;
+    decision_.chosen = {present_->candidate, renewal->tree};
     decision_.reason = "the tree is kept: predicted " + milliseconds(renewal->predicted_us) + ", the best tree " +
                        milliseconds(renewal->best_us);
 }
@@ -559,7 +556,7 @@ std::string distrust(Collective collective, const Network& network) {
 }
 
 Decision decide(const CallShape& shape, std::shared_ptr<const RankNetwork> network,
-                const Settings& settings, std::optional<Decision> present) {
+                const Settings& settings, const std::optional<Arm>& present) {
     const int ranks = network->rank_count();
     if (shape.root < 0 || shape.root >= std::max(ranks, 1)) {
         broken_invariant("root among ranks (root, ranks)", shape.root, ranks);
@@ -571,9 +568,9 @@ Decision decide(const CallShape& shape, std::shared_ptr<const RankNetwork> netwo
         return forced(*asked_for, *network, known_to_all(shape));
     }
     if (!network->topology().complete()) {
-        return {native_candidate(shape.collective), "the hosts have no spanning tree"};
+        return {{native_candidate(shape.collective)}, "the hosts have no spanning tree"};
     }
-    return Deciding(shape, std::move(network), std::move(present)).decide();
+    return Deciding(shape, std::move(network), present).decide();
 }
 
 }  // namespace mutirao

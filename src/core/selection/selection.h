@@ -40,12 +40,11 @@ struct Evaluated {
 };
 
 struct Decision {
-    Candidate chosen;
+    Arm chosen;
     std::string reason;  ///< one line, for `mutirao explain`
     /// Fastest first, those predicted in full before the others; empty if forced or native without
     /// choice.
     std::vector<Evaluated> considered{};
-    std::optional<Tree> tree{};         ///< over the hosts, if the chosen algorithm takes one
     /// No algorithm is predicted to be faster, whatever it does; see bounds.h.
     std::optional<double> bound_us{};
     /// What the decision cost: predictions, and messages that they walked through, in all and by one of them.
@@ -56,18 +55,13 @@ struct Decision {
     std::optional<double> predicted_us(const Candidate& candidate) const;
 };
 
-/// Both lead to the same schedules.
-inline bool runs_alike(const Decision& a, const Decision& b) {
-    return a.chosen == b.chosen && a.tree == b.tree;
-}
-
 /// The forced algorithm if there is one; otherwise native on one host or where no link stands out, since
 /// predictions do not know costs that well (what is considered is there to be tried); or without a tree, or if
 /// no candidate is predicted to be clearly faster than native; otherwise the fastest. `present`: what was decided
 /// for the same calls before the network changed; its tree is kept where that is nearly as
 /// fast (see renew()).
 Decision decide(const CallShape& shape, std::shared_ptr<const RankNetwork> network,
-                const Settings& settings, std::optional<Decision> present = {});
+                const Settings& settings, const std::optional<Arm>& present = {});
 
 /// Why predictions on that network are not good enough to leave the MPI library's own algorithms by them alone, in a
 /// few words; empty: they are.

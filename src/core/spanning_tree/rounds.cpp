@@ -272,7 +272,7 @@ bool Rounds::should_start() const {
         return !mine || broken_since_start();
     }
     if (waits_for_links()) return false;
-    return complete_.id != newest_ || !version_fits();
+    return version_.id != newest_ || !version_fits();
 }
 
 bool Rounds::version_fits() const {
@@ -280,13 +280,13 @@ bool Rounds::version_fits() const {
     bool fits = true;
     links_.for_each([&](int low, int high, const LinkState& state) {
         if (hosts.contains(low) || hosts.contains(high))
-            fits = fits && complete_.links.at(low, high).same_for_a_tree(state);
+            fits = fits && version_.links.at(low, high).same_for_a_tree(state);
     });
     return fits;
 }
 
 bool Rounds::waits_for_links() const {
-    const bool waits = !round_ && complete_.tree.empty() && view_.unknown_links > 0;
+    const bool waits = !round_ && version_.tree.empty() && view_.unknown_links > 0;
     return waits && leads() && links_.component(self_).count() > 1;
 }
 
@@ -304,12 +304,12 @@ void Rounds::start_round(Output& out) {
     const HostSet hosts = links_.component(self_);
     Message call{.kind = Kind::round,
                  .id = {newest_.number + 1, self_, incarnation_},
-                 .base = complete_.id,
-                 .base_hash = complete_.hash,
-                 .tree = complete_.tree};
+                 .base = version_.id,
+                 .base_hash = version_.hash,
+                 .tree = version_.tree};
     links_.for_each([&](int low, int high, const LinkState& state) {
         if (!hosts.contains(low) && !hosts.contains(high)) return;
-        if (!complete_.links.at(low, high).same_for_a_tree(state))
+        if (!version_.links.at(low, high).same_for_a_tree(state))
             call.links.push_back({low, high, state.usable() ? state : LinkState{}});
     });
     accept(std::move(call), nobody, out);
@@ -335,8 +335,8 @@ void Rounds::accept(Message call, int from, Output& out) {
     round_->call = std::move(call);
     round_->told_by = from;
     const LinkTable nothing(view_.host_count);
-    if (round_->call.base_hash == complete_.hash) {
-        enter(complete_.links, out);
+    if (round_->call.base_hash == version_.hash) {
+        enter(version_.links, out);
     } else if (round_->call.base_hash == hash_of(round_->call.base, nothing, {})) {
         enter(nothing, out);
     } else {
@@ -397,8 +397,8 @@ void Rounds::on_round(int from, const Message& message, Output& out) {
 
 void Rounds::on_ask_version(int from, const Message& message, Output& out) {
     const LinkTable* links = nullptr;
-    if (message.base_hash == complete_.hash) {
-        links = &complete_.links;
+    if (message.base_hash == version_.hash) {
+        links = &version_.links;
     } else if (round_ && round_->before && message.base_hash == round_->call.base_hash) {
         links = &*round_->before;
     } else {
@@ -457,7 +457,7 @@ void Rounds::take_version(const RoundId& id, LinkTable links, EdgeList tree) {
     view_.version_hash = hash;
     view_.tree = tree;
     ++view_.changes;
-    complete_ = {id, std::move(links), std::move(tree), hash};
+    version_ = {id, std::move(links), std::move(tree), hash};
     unsettled_ = true;
 }
 

@@ -113,7 +113,7 @@ class Rounds {
     Output restart();
 
     const NetworkView& view() const { return view_; }
-    const Version& version() const { return complete_; }
+    const Version& version() const { return version_; }
     /// This host has entered, or waits to enter, a round that has not ended here.
     bool running() const { return round_.has_value(); }
     /// This host is the lowest of those that usable links join to it.
@@ -129,7 +129,7 @@ class Rounds {
 
     /// What tells its states apart, for explorers: the rest follows from these, or is how often the view has changed.
     auto parts() const {
-        return std::tie(links_, channels_, complete_.id, complete_.hash, newest_, accepted_, round_);
+        return std::tie(links_, channels_, version_.id, version_.hash, newest_, accepted_, round_);
     }
 
   private:
@@ -193,7 +193,7 @@ class Rounds {
     LinkTable links_;                ///< the newest known
     int silent_links_ = 0;           ///< of these, in reach or not: nothing was said of them yet
     std::vector<Channel> channels_;  ///< by host
-    Version complete_;  ///< the last one
+    Version version_;  ///< the last one
     RoundId newest_;
     RoundId accepted_;               ///< the last one that this host entered or waits to enter
     rounds::Parts call_parts_;

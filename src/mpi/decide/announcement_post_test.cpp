@@ -63,17 +63,20 @@ TEST(AnnouncementPost, WhatOnlyLaterCallsNeedGoesBehindTheMessagesOfACall) {
 
 // Fault: what comes late for a communicator that is freed is taken for the next one's in its slot.
 TEST(AnnouncementPost, LettersToAnEarlierOwnerOfTheSlotAreDropped) {
+    LeftBehind left_behind(0);
     {
         OfRank decider(0, 1), other(1, 1);
         decider.post.send(along_a_chain(5));
         other.post.report(LeadReport{3, 2, false});
         other.post.send_reports();
+        for (OfRank* each : {&decider, &other}) each->post.leave_sends_to(left_behind);
     }
     OfRank decider(0, 2), other(1, 2);
     EXPECT_EQ(arrived([&] { return other.post.receive(4); }), 0u);
     EXPECT_EQ(arrived([&] { return decider.post.receive_reports(); }), 0u);
     decider.post.send(along_a_chain(6));
     EXPECT_EQ(arrived([&] { return other.post.receive(5); }), 1u);
+    left_behind.reap();
 }
 
 }  // namespace

@@ -102,9 +102,10 @@ double news_of_links_us(const Network& before, const Network& now) {
 
 /// Why another network brought another decision on what was chosen.
 std::string what_changed(const Decision& before, const Decision& now) {
-    const auto before_us = before.predicted_us(before.chosen), now_us = now.predicted_us(before.chosen);
+    const Candidate& chosen = before.chosen.candidate;
+    const auto before_us = before.predicted_us(chosen), now_us = now.predicted_us(chosen);
     if (!before_us || !now_us) return "the network changed; ";
-    return "the network changed: " + to_string(before.chosen) + " predicted " + duration(*now_us) +
+    return "the network changed: " + to_string(chosen) + " predicted " + duration(*now_us) +
            ", before " + duration(*before_us) + "; ";
 }
 
@@ -304,11 +305,8 @@ Docket::Deliberated Docket::deliberate(const Case& each, const std::optional<Arm
     Deliberated about{each};
     about.of_class.waiting = false;
     const bool tried = probes(each.shape.collective);
-    std::optional<Decision> before = tried ? std::nullopt : each.decision;
-    if (tried && present) {
-        before = Decision{.chosen = present->candidate, .reason = {}, .tree = present->tree};
-    }
-    Decision made = mutirao::decide(each.shape, network_, subject_.settings, std::move(before));
+    const std::optional<Arm> predicted = each.decision ? std::optional(each.decision->chosen) : std::nullopt;
+    Decision made = mutirao::decide(each.shape, network_, subject_.settings, tried ? present : predicted);
     if (!tried) {
         about.ruling = decide_by_prediction(about.of_class, std::move(made));
         return about;
@@ -322,13 +320,13 @@ Docket::Deliberated Docket::deliberate(const Case& each, const std::optional<Arm
     }
     about.outlook = outlook_for(each.shape, made, network_, subject_.settings, present, about.preferred);
     about.outlook.news_us = std::exchange(about.of_class.news_us, 0);
-    made.tree.reset();  // as long as there are hosts, and among the arms
+    made.chosen.tree.reset();  // as long as there are hosts, and among the arms
     about.of_class.decision = std::move(made);
     return about;
 }
 
 std::optional<Ruling> Docket::decide_by_prediction(Case& each, Decision made) const {
-    const bool alike = each.decision ? runs_alike(*each.decision, made) : made.chosen.native();
+    const bool alike = each.decision ? each.decision->chosen == made.chosen : made.chosen.candidate.native();
     if (each.decision && !alike) {
         each.cause = what_changed(*each.decision, made);
     }
@@ -336,7 +334,7 @@ std::optional<Ruling> Docket::decide_by_prediction(Case& each, Decision made) co
     if (alike) {
         return std::nullopt;
     }
-    return Ruling{subject_of(each.shape), {each.decision->chosen, each.decision->tree}};
+    return Ruling{subject_of(each.shape), each.decision->chosen};
 }
 
 // Beside the program; again only on another network.
@@ -502,7 +500,7 @@ bool Docket::work() {
         present = incumbent(shapes);
     }
     Deliberated about = deliberate(now, present);
-    if (about.of_class.decision->chosen.native() || probes(shapes.collective)) {
+    if (about.of_class.decision->chosen.candidate.native() || probes(shapes.collective)) {
         note(shapes, *about.of_class.decision);
     }
     const std::lock_guard lock(mutex_);
