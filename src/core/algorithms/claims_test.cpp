@@ -490,7 +490,7 @@ TEST(GroupsClaims, AllPairsOfRanksOfTwoSitesCarryAPart) {
 TEST(GroupsClaims, ARankTalksToNoMoreRanksOfASiteThanItIsTold) {
     using enum Collective;
     for (const Collective collective :
-         {allgather, allreduce, reduce_scatter_block, gather, scatter, broadcast, reduce}) {
+         {allgather, allreduce, reduce_scatter_block, gather, scatter, broadcast, reduce, scan, exscan}) {
         for (const int spread : {1, 4}) {
             const std::string text = "groups:spread=" + std::to_string(spread);
             const OnHosts run = over_sites(collective, text, {8, 8, 8}, 1);
@@ -520,6 +520,9 @@ TEST(GroupsClaims, WhatASiteOrAHostNeedsEntersItOnce) {
             EXPECT_EQ(gathered.bytes_into(host), (all - static_cast<std::size_t>(ranks)) * message_bytes);
         const OnHosts reduced = over_sites(Collective::allreduce, "groups:spread=4", hosts_in_site, ranks);
         for (int site = 0; site < 4; ++site) EXPECT_EQ(reduced.bytes_into(site, &OnHosts::site), 3 * message_bytes);
+        const OnHosts scanned = over_sites(Collective::scan, "groups:spread=4", hosts_in_site, ranks);
+        for (std::size_t site = 0; site < 4; ++site)
+            EXPECT_EQ(scanned.bytes_into(static_cast<int>(site), &OnHosts::site), site * message_bytes);
     }
 }
 
@@ -530,7 +533,7 @@ TEST(GroupsClaims, TheLongWayIsTakenOnce) {
          {std::tuple{Collective::allgather, "groups", 1}, {Collective::allreduce, "groups", 1},
           {Collective::allreduce, "groups_twice", 2}, {Collective::reduce_scatter_block, "groups", 1},
           {Collective::gather, "groups", 1}, {Collective::scatter, "groups", 1}, {Collective::reduce, "groups", 1},
-          {Collective::broadcast, "groups", 1}}) {
+          {Collective::broadcast, "groups", 1}, {Collective::scan, "groups", 1}, {Collective::exscan, "groups", 1}}) {
         for (const int ranks : {1, 2}) {
             const OnHosts run = over_sites(collective, std::string(text) + ":spread=4", {3, 5, 2}, ranks);
             const double trips = run.time_us(inside_us, between_us) / between_us;

@@ -53,6 +53,7 @@ struct Movement {
     Held from;
     Held to;
     bool combines;
+    bool of_earlier = false;  ///< a group gets what comes from the groups before it
 };
 
 /// The groups of a call, as if each were a host.
@@ -90,9 +91,9 @@ HostsOfGroup hosts_of(std::span<const int> group, const Request& request) {
 class OverGroups {
   public:
     /// `in_output`: the message as a whole lies in the output, as far as a rank has it or gets it.
-    OverGroups(Dataflow& flow, const Request& request, Movement movement, const Blocks& blocks, int block_count,
-               bool in_output, std::size_t scratch_bytes)
-        : flow_(flow), request_(request), movement_(movement), groups_(groups_of(request)), blocks_(blocks),
+    OverGroups(Dataflow& flow, const Request& request, Movement movement, Placement groups, const Blocks& blocks,
+               int block_count, bool in_output, std::size_t scratch_bytes)
+        : flow_(flow), request_(request), movement_(movement), groups_(std::move(groups)), blocks_(blocks),
           block_count_(block_count), in_output_(in_output), packing_(flow, 1, scratch_bytes),
           here_(groups_.host_of(request.rank)),
           hosts_here_(hosts_of(groups_.ranks_of(here_), request)) {}
@@ -153,8 +154,11 @@ class OverGroups {
         }
         return false;
     }
-    bool comes_from(int index, int group) const { return is_in(movement_.from, index, group); }
-    bool goes_to(int index, int group) const { return is_in(movement_.to, index, group); }
+    bool comes_from(int index, int group) const {
+        return is_in(movement_.from, index, group) && reaches(group, groups_.host_count() - 1);
+    }
+    bool goes_to(int index, int group) const { return is_in(movement_.to, index, group) && reaches(0, group); }
+    bool reaches(int from, int to) const { return !movement_.of_earlier || from < to; }
 
     // --- memory ----------------------------------------------------------------------------------
 
@@ -485,7 +489,7 @@ class OverGroups {
     void send_parts(int index) {
         const Region whole = here_at_[{index, 0}];
         for (int to = 0; to < groups_.host_count(); ++to) {
-            if (!goes_to(index, to) || stays(index, to)) continue;
+            if (!goes_to(index, to) || stays(index, to) || !reaches(here_, to)) continue;
             for (int number = 0; number < cut_of(to); ++number) {
                 const int receiver = holder_of_part(index, to, number);
                 if (!is_here(receiver)) send(receiver, within(whole, part(index, to, number), block(index)));
@@ -495,7 +499,7 @@ class OverGroups {
     std::vector<Operand> operands_of(int index, Region bytes) {
         std::vector<Operand> operands;
         for (int from = 0; from < groups_.host_count(); ++from) {
-            if (!comes_from(index, from)) continue;
+            if (!comes_from(index, from) || !reaches(from, here_)) continue;
             const int sender = holder(index, from);
             if (is_here(sender)) operands.push_back({.here = within(here_at_[{index, 0}], bytes, block(index))});
             else operands.push_back({.arrivals = {{sender, bytes}}});
@@ -561,21 +565,23 @@ constexpr Movement gathered_by_all{Held::in_blocks, Held::everywhere, false};
 constexpr Movement reduced{Held::everywhere, Held::at_root, true};
 constexpr Movement reduced_by_all{Held::everywhere, Held::everywhere, true};
 constexpr Movement reduced_in_blocks{Held::everywhere, Held::in_blocks, true};
+constexpr Movement reduced_for_later{Held::everywhere, Held::everywhere, true, true};
 
 /// A block for every rank of the largest group.
-Schedule once(const Request& request, Movement movement) {
-    const int count = groups_of(request).most_ranks_on_a_host();
+Schedule once(const Request& request, Movement movement, const Placement& groups) {
+    const int count = groups.most_ranks_on_a_host();
     Dataflow flow;
-    OverGroups(flow, request, movement, Blocks(request.length_bytes, count, request.unit_bytes), count,
+    OverGroups(flow, request, movement, groups, Blocks(request.length_bytes, count, request.unit_bytes), count,
                movement.from == Held::at_root, 0)
         .run();
     return std::move(flow).take();
 }
+Schedule once(const Request& request, Movement movement) { return once(request, movement, groups_of(request)); }
 
 /// The blocks that the collective has.
 Schedule once_in_blocks(const Request& request, Movement movement) {
     Dataflow flow;
-    OverGroups(flow, request, movement, blocks_of(request), request.size, false, 0).run();
+    OverGroups(flow, request, movement, groups_of(request), blocks_of(request), request.size, false, 0).run();
     return std::move(flow).take();
 }
 
@@ -612,10 +618,32 @@ Algorithm row(Collective collective, std::string_view name, std::string_view sum
 Schedule groups_twice(const Request& request) {
     const Blocks blocks = owned_blocks(request);
     Dataflow flow;
-    OverGroups to_blocks(flow, request, reduced_in_blocks, blocks, request.size, true, 0);
+    const Placement groups = groups_of(request);
+    OverGroups to_blocks(flow, request, reduced_in_blocks, groups, blocks, request.size, true, 0);
     to_blocks.run();
-    OverGroups(flow, request, gathered_by_all, blocks, request.size, true, to_blocks.scratch_bytes()).run();
+    OverGroups(flow, request, gathered_by_all, groups, blocks, request.size, true, to_blocks.scratch_bytes()).run();
     return std::move(flow).take();
+}
+
+// What the groups before have together, and meanwhile a scan inside. Prefixes go by ranks: a group is a run of
+// consecutive ranks, and where its ranks are not numbered one after another it is several.
+Schedule prefix_over_groups(const Request& request, Collective collective) {
+    const Placement runs = runs_on_hosts(groups_of(request));
+    const int run = runs.host_of(request.rank), position = runs.position_of(request.rank);
+    const auto ranks = runs.ranks_of(run);
+    Schedule schedule = once(request, reduced_for_later, runs);
+    const Region result{Buffer::output, 0, request.length_bytes};
+    const Region inside = run == 0 ? result : Region{Buffer::scratch, aligned(schedule.scratch_bytes()), result.length_bytes};
+    schedule.append(find_algorithm(collective, "direct_shares")
+                        ->build({.rank = position, .size = static_cast<int>(ranks.size()),
+                                 .length_bytes = request.length_bytes, .unit_bytes = request.unit_bytes,
+                                 .commutes = request.commutes}),
+                    [&](int other) { return ranks[static_cast<std::size_t>(other)]; }, {.output = inside});
+    if (run == 0 || (collective == Collective::exscan && position == 0)) return schedule;
+    Dataflow added;
+    added.reduce({Buffer::input, 0, result.length_bytes}, result);
+    schedule.append(std::move(added).take(), {}, {.input = inside});
+    return schedule;
 }
 
 }  // namespace
@@ -638,6 +666,10 @@ std::vector<Algorithm> over_groups_rows() {
         row(allreduce, "groups_twice", "a block is combined by each rank, then gathered by all sites", groups_twice, 1),
         row(reduce_scatter_block, "groups", "a part of each block is combined by each rank of a site",
             [](const Request& request) { return once_in_blocks(request, reduced_in_blocks); }),
+        row(scan, "groups", "what earlier sites have together comes from all their ranks, and a scan goes on inside",
+            [](const Request& request) { return prefix_over_groups(request, scan); }),
+        row(exscan, "groups", "what earlier sites have together comes from all their ranks, and a scan goes on inside",
+            [](const Request& request) { return prefix_over_groups(request, exscan); }),
     };
 }
 
