@@ -2,7 +2,7 @@
 //
 // An interface has a name: open-mpi-5 (family and major version), mpich (MPICH, Intel MPI and others that keep
 // MPICH's, from MPI 4 on), mpich-3 (the same before MPI 4), standard (libmpi_abi). What a library was compiled
-// for is said by mpi/interpose/abi_of_headers.h, what a program runs on by abi_of.
+// for is said by mpi/base/abi_of_headers.h, what a program runs on by abi_of.
 #pragma once
 
 #include <string>

@@ -130,6 +130,8 @@ void check_settings(const Words& words, std::ostream& out) {
             out << "setting " << name << " is gone: " << instead << "\n";
         }
     }
+    const std::string error = fix_order(settings, [](std::string_view name) { return std::string(name); });
+    if (!error.empty()) throw UsageError(error);
 }
 
 // --- schedules, predictions and trees on a network read from a file ------------------------------------------

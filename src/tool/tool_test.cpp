@@ -157,6 +157,9 @@ TEST(Tool, AnswersAreWhatIsAskedFor) {
     const Answer cases[] = {
         {"check-settings ranks_per_host=5 broadcast=auto", {}},
         {"check-settings probe_count=5", {"setting probe_count is gone: three round trips are measured on each link\n"}},
+        {"check-settings reproducibility=bitwise allreduce=ring", {}, 2,
+         "mutirao-core: allreduce: ring does not combine operands from the first rank on, as "
+         "reproducibility=bitwise asks\n"},
         {"check-settings ranks_per_host=5 ranks_per_hots=5", {}, 2,
          "mutirao-core: unknown setting \"ranks_per_hots\"; did you mean ranks_per_host?\n"},
         {"show broadcast/binomial --ranks 6 --format=text", {"predicted "}},

@@ -33,11 +33,13 @@ def settings() -> list[dict]:
     return ask_json("settings")
 
 
-def check_settings(values: Mapping[str, str]) -> None:
-    """UsageError for the first that does not exist or is out of range; says which are of the release before."""
+def check_settings(values: Mapping[str, str], tell: bool = True) -> None:
+    """UsageError for the first that does not exist, is out of range or contradicts another; tells which are of the
+    release before."""
     if values:
         for line in ask("check-settings", *(f"{name}={value}" for name, value in values.items())).splitlines():
-            note(line)
+            if tell:
+                note(line)
 
 
 def predict(collective: str, network: HostNetwork, root: int, length_bytes: int,

@@ -1,6 +1,6 @@
 """The library's settings as the user gives them: environment, mutirao.toml, --set. The later wins.
 
-Each place is checked by itself, so that an error line can name it.
+Each setting is checked by itself, so that an error line can name its place, and then all together.
 """
 
 import os
@@ -41,6 +41,7 @@ def settings_given(assignments: Sequence[str]) -> dict[str, tuple[str, str]]:
             except UsageError as error:
                 raise UsageError(f"{where(name)}{error}") from None
             given[name] = value, place
+    core_tool.check_settings({name: value for name, (value, _) in given.items()}, tell=False)
     return given
 
 

@@ -16,7 +16,7 @@
 #include "agent/agent.h"
 #include "agent/rendezvous.h"
 #include "agent/segment.h"
-#include "core/spanning_tree/values.h"
+#include "core/spanning_tree/rounds_message.h"
 #include "core/text/bytes.h"
 #include "core/text/json.h"
 #include "core/text/numbers.h"
@@ -48,7 +48,8 @@ HostFile read_host_file(std::istream& input, const std::string& name) {
         hosts.push_back(std::move(host));
     });
     if (hosts.size() < 2) throw UsageError(name + ": fewer than two hosts");
-    if (hosts.size() > most_numbered_hosts) throw UsageError(name + ": too many hosts");
+    if (hosts.size() > rounds::most_hosts)
+        throw UsageError(name + ": too many hosts (at most " + std::to_string(rounds::most_hosts) + ")");
     return {std::move(hosts)};
 }
 
@@ -100,7 +101,7 @@ Key read_key_file(const std::string& path) {
     struct stat about{};
     if (fstat(file.number(), &about) != 0 || !S_ISREG(about.st_mode)) refuse("is no file");
     if (about.st_uid != geteuid()) refuse("belongs to another user");
-    if ((about.st_mode & 0777) != 0600) refuse("must have mode 600: others might read it");
+    if ((about.st_mode & 0777) != 0600) refuse("must have mode 600");
     std::array<char, 2 * key_bytes + 2> text{};
     const ssize_t count = read(file.number(), text.data(), text.size());
     std::string_view digits(text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));

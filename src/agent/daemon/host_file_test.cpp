@@ -23,6 +23,14 @@ TEST(HostFile, TheSameLinesHaveTheSameIdAndOthersAnother) {
     EXPECT_NE(read("a\nb\n").id(), read("a\nb 7428\n").id());
 }
 
+std::string lines_of(int hosts) {
+    std::string text;
+    for (int host = 0; host < hosts; ++host) text += "h" + std::to_string(host) + "\n";
+    return text;
+}
+
+TEST(HostFile, AsManyHostsAsALinkTableHolds) { EXPECT_EQ(read(lines_of(1024)).hosts.size(), 1024U); }
+
 TEST(HostFile, WrongLinesAreNamed) {
     const std::pair<std::string, std::string> cases[] = {
         {"a\nb x\n", "hosts:2: port 'x' is not in 1..65535"},
@@ -31,6 +39,7 @@ TEST(HostFile, WrongLinesAreNamed) {
         {"a\nb 1 2\n", "hosts:2: '2' after the port"},
         {"a\nb\na\n", "hosts:3: a 7427 stands here twice"},
         {"a\n", "hosts: fewer than two hosts"},
+        {lines_of(1025), "hosts: too many hosts (at most 1024)"},
     };
     for (const auto& [text, error] : cases) {
         try {

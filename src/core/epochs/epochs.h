@@ -15,7 +15,7 @@
 // lets the others begin, so that what it announces may hold for the call that it enters. An epoch is as
 // many calls as go by in Pace::least_epoch_us.
 //
-// Pure values without clock or messages: src/mpi/rulings carries the announcements.
+// Pure values without clock or messages: src/mpi/decide carries the announcements.
 #pragma once
 
 #include <cstddef>

@@ -119,7 +119,7 @@ std::vector<Remembered> remembered(const std::vector<ProfileRow>& rows, const Ca
 const Remembered* preferred(const std::vector<Remembered>& known, double margin = 0.03);
 
 /// Whether a private communicator pays: it takes as long as some messages between the farthest hosts, before a call
-/// can gain anything (docs/architecture.md, The start). So long as nobody knows how long the program will go on, it is
+/// can gain anything (docs/architecture.md, The life of the start). So long as nobody knows how long the program will go on, it is
 /// taken to be half way; who ran before under the same name is taken to run as long again.
 struct Investment {
     double cost_us = 0;  ///< of making it

@@ -109,8 +109,8 @@ std::vector<SettingRow> algorithm_rows() {
     for (const CollectiveRow& row : collectives) {
         rows.push_back({row.name, "algorithm", automatic, "",
                         "The algorithm for every call of this collective, as "
-                        "NAME[:KEY=VALUE,...] (see `mutirao show algorithms`); auto: the one predicted "
-                        "to be the fastest on the measured network.",
+                        "NAME[:KEY=VALUE,...] (see `mutirao show algorithms`); auto: mutirao chooses, as "
+                        "start and trials say.",
                         [collective = row.collective](Settings& settings, std::string_view text) {
                             return assign_algorithm(settings, collective, text);
                         }});
@@ -228,9 +228,9 @@ std::vector<SettingRow> choosing_rows() {
         {"trials", "on/off/auto", automatic, "",
          "On: what the MPI library's own take is measured first; what is predicted to be faster is tried "
          "with a few calls at a time, at a bounded cost, and only what was measured to be faster stays. "
-         "Off: predictions decide. auto: on, but among ranks on one host that has fewer "
-         "processors, where times tell more of the scheduler, the MPI library takes all calls. Not with "
-         "start=wait.",
+         "Off: predictions decide. auto: on, but where one host has more ranks than processors, whose times "
+         "mostly show the scheduler, the MPI library takes all calls. Without effect with start=wait and "
+         "adaptation=every:K, where predictions decide.",
          assign_trials},
         word_row<Reproducibility>(
             &Settings::reproducibility, "reproducibility", "stable",
@@ -265,8 +265,8 @@ std::vector<SettingRow> measuring_rows() {
              {"in-band", AgentPlace::in_band},
              {"off", AgentPlace::none}},
             "Who measures the links while the program runs: a thread in one rank of each host, the "
-            "hosts' daemons (mutirao agent), auto (daemons where every host has one), in-band (the "
-            "ranks themselves, by MPI messages while they are inside calls), or off (nobody)."),
+            "hosts' daemons (mutirao agent), auto (daemons where every host has one, otherwise threads), "
+            "in-band (the ranks themselves, by MPI messages while they are inside calls), or off (nobody)."),
         integer_row(&Settings::agent_interval_ms, "agent_interval_ms", "250", "20..60000",
                     "Time between two probes of a link in use; other links are probed ten times "
                     "more rarely."),
@@ -310,21 +310,6 @@ std::string unknown(std::string_view name, std::string_view before, Spelled spel
     return "unknown setting " + quoted(std::string(before) + std::string(name)) + which_are_valid(name, names, before);
 }
 
-/// With reproducibility=bitwise; one line of error, or empty.
-std::string fix_order(Settings& settings) {
-    if (settings.reproducibility != Reproducibility::bitwise) return {};
-    for (const Algorithm& algorithm : catalogue()) {
-        const std::optional<Candidate>& forced = settings.forced(algorithm.collective);
-        if (!forced && algorithm.from_first) settings.force({&algorithm, {}});
-        if (forced && row_of(algorithm.collective).reduces && !forced->algorithm->from_first) {
-            return environment_name(to_string(algorithm.collective)) + ": " +
-                   std::string(forced->algorithm->name) +
-                   " does not combine operands from the first rank on, as reproducibility=bitwise asks";
-        }
-    }
-    return {};
-}
-
 std::string in_capitals(std::string_view name) {
     std::string result;
     for (char c : name) result += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -355,6 +340,19 @@ bool may_differ_between_ranks(std::string_view entry) {
     });
 }
 
+std::string fix_order(Settings& settings, std::string (*spelled)(std::string_view name)) {
+    if (settings.reproducibility != Reproducibility::bitwise) return {};
+    for (const Algorithm& algorithm : catalogue()) {
+        const std::optional<Candidate>& forced = settings.forced(algorithm.collective);
+        if (!forced && algorithm.from_first) settings.force({&algorithm, {}});
+        if (forced && row_of(algorithm.collective).reduces && !forced->algorithm->from_first) {
+            return spelled(to_string(algorithm.collective)) + ": " + std::string(forced->algorithm->name) +
+                   " does not combine operands from the first rank on, as reproducibility=bitwise asks";
+        }
+    }
+    return {};
+}
+
 ParsedSettings parse_environment(std::span<const std::string> environment) {
     std::map<std::string, std::string> ours;  // sorted: environ's order may differ between ranks
     for (std::string_view entry : environment) {
@@ -380,7 +378,7 @@ ParsedSettings parse_environment(std::span<const std::string> environment) {
         result.error = entry->first + ": " + error;
         return result;
     }
-    result.error = fix_order(result.settings);
+    result.error = fix_order(result.settings, environment_name);
     return result;
 }
 

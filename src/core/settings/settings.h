@@ -1,4 +1,4 @@
-// Every setting of the library is one row of one table; the environment parser, `mutirao
+// Every setting of the library is one row of one table; the environment parser, `mutirao show
 // settings` and the command line's checks come from it.
 #pragma once
 
@@ -123,7 +123,7 @@ struct Settings {
 /// One row. The environment variable is MUTIRAO_ and the name in capitals.
 struct SettingRow {
     std::string_view name;
-    std::string_view type;           ///< "on/off", "integer", "number", "word", "file", "algorithm"
+    std::string_view type;           ///< "on/off", "on/off/auto", "integer", "number", "word", "file", "text", "algorithm"
     std::string_view default_value;  ///< as the user would write it
     std::string_view range;          ///< "1..100", or empty
     std::string_view help;
@@ -154,5 +154,9 @@ std::string_view what_replaced(std::string_view name);
 
 /// Sets one by its name, as `--set NAME=VALUE` does. One line of error, or empty.
 std::string assign_setting(Settings& settings, std::string_view name, std::string_view value);
+
+/// With reproducibility=bitwise: gives reductions the algorithms that it asks for. One line of error, which names a
+/// setting as it was `spelled`, or empty.
+std::string fix_order(Settings& settings, std::string (*spelled)(std::string_view name));
 
 }  // namespace mutirao
