@@ -2,6 +2,7 @@
 one as an HTML page that needs nothing beside itself."""
 
 import json
+import os
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -170,6 +171,7 @@ def _cell(value: Any) -> Any:
 
 def write_files(document: Document, folder: Path) -> list[Path]:
     """The page and the raw values, named after the study, and its image."""
+    make_folder(folder)
     page = page_of(document)
     path = folder / f"{document.result['study']}.html"
     files = [write_file(path, str(page)),
@@ -179,9 +181,17 @@ def write_files(document: Document, folder: Path) -> list[Path]:
     return files
 
 
-def make_folder(path: Path) -> None:
+def check_folder(path: Path) -> None:
+    """That it is one or can be made, before something runs for hours."""
     if path.exists() and not path.is_dir():
         raise UsageError(f"{path} is no folder")
+    there = next(each for each in (path.absolute(), *path.absolute().parents) if each.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise UsageError(f"{path} cannot be {'written' if path.exists() else 'made'}")
+
+
+def make_folder(path: Path) -> None:
+    check_folder(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

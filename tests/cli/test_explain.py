@@ -60,7 +60,7 @@ REPORT = {
         {"name": "halves", "ranks": 2, "hosts": 1, "calls": 3, "state": "native",
          "reason": "one host", "sites": [0], "tree": [], "latency_us": [[0]],
          "adaptation": NOT_FOLLOWED, "classes": []},
-        {"name": "short", "ranks": 3, "hosts": 0, "calls": 1, "state": "mutirao", "reason": "",
+        {"name": "short", "ranks": 3, "hosts": 0, "calls": 1, "state": "not yet", "reason": "",
          "sites": [], "tree": [], "latency_us": [], "adaptation": NOT_FOLLOWED, "classes": []},
         {"name": "in time", "ranks": 3, "hosts": 3, "calls": 2, "state": "mutirao",
          "reason": "network measured", "sites": [], "tree": [], "latency_us": [],
@@ -173,6 +173,10 @@ def test_says_who_took_the_calls_of_a_communicator(explained):
     halves, short = lines.index("halves: 2 ranks on 1 host"), lines.index("short: 3 ranks")
     assert lines[halves + 1:halves + 3] == ["left to the MPI library: one host", ""]
     assert lines[short + 1] == "left to the MPI library so far: its ranks had not agreed; 1 call"
+    why = "to set others up takes 0.9 s, and in 2.1 s 0.4 s were to be won"
+    waits = explained({**REPORT, "communicators": [{**REPORT["communicators"][2], "reason": why, "calls": 50}]})
+    begin = waits.index("short: 3 ranks")
+    assert waits[begin + 1:begin + 3] == [f"left to the MPI library so far: {why}; 50 calls", ""]
     in_time = lines.index("in time: 3 ranks on 3 hosts")
     assert lines[in_time + 2] == ("no ruling for an algorithm of mutirao's: the MPI library took all"
                                   " calls")

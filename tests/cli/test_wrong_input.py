@@ -12,6 +12,7 @@ from shared import refused
 # Each row: the words, and what the line must name.
 WRONG = [
     (["rnu"], ["'rnu'", "run"]),
+    (["--foo"], ["unknown argument '--foo'"]),
     (["run"], ["no program"]),
     (["run", "no-such-program"], ["no-such-program"]),
     (["run", "--mpi", "openmpi5", "true"], ["'openmpi5'", "openmpi-5"]),
@@ -27,7 +28,7 @@ WRONG = [
     (["run", "/"], ["'/'", "folder"]),
     (["compare"], ["compare: no program"]),
     (["compare", "--runs", "0", "true"], ["--runs", "1", "not 0"]),
-    (["compare", "--runs", "some", "true"], ["--runs", "'some'", "int"]),
+    (["compare", "--runs", "some", "true"], ["--runs", "a whole number, not 'some'"]),
     (["compare", "--warmup", "-1", "true"], ["--warmup", "-1"]),
     (["compare", "--warm", "--set", "profile=off", "true"], ["--warm", "profile is off"]),
     (["compare", "--show-output", "--json", "true"], ["--show-output", "--json"]),
@@ -40,6 +41,9 @@ WRONG = [
     (["run", "--lab", "six-sites", "--tcp", "tunde", "true"], ["'tunde'", "tuned"]),
     (["run", "--tcp", "tuned", "true"], ["--lab"]),
     (["run", "--nativ", "true"], ["--nativ", "--native"]),
+    (["run", "--lab", "six-site", "true"], ["'six-site'", "six-sites", ".toml or CSV file, or a lab that is up"]),
+    (["run", "--set", "reproducibility=bitwise", "--set", "allreduce=ring", "true"],
+     ["allreduce: ring", "as reproducibility=bitwise asks"]),
     (["run", "--set", "broadcast", "true"], ["broadcast", "NAME=VALUE"]),
     (["run", "--set", "brodcast=flat", "true"], ["brodcast", "broadcast"]),
     (["run", "--set", "broadcast=binomail", "true"], ["binomail", "binomial"]),
@@ -54,7 +58,9 @@ WRONG = [
     (["show", "broadcast/flat", "--format", "svg", "--json"], ["--json", "svg"]),
     (["show", "scan/native", "--root", "1"], ["--root 1", "scan has no root"]),
     (["show", "brodcast"], ["'brodcast'", "broadcast", "algorithms", "COLLECTIVE/ALGORITHM"]),
-    (["bench", "alreduce"], ["'alreduce'", "allreduce"]),
+    (["bench", "alreduce"], ["unknown collective 'alreduce'", "allreduce"]),
+    (["bench", "scan", "--pause-s", "x"], ["--pause-s", "a number, not 'x'"]),
+    (["bench", "scan", "--lab", "six-site"], ["'six-site'", "or a .toml or CSV file)"]),
     (["bench", "allreduce", "--roots", "1"], ["--roots 1", "allreduce has no root"]),
     (["bench", "barrier", "--bytes", "8"], ["--bytes 8", "no message"]),
     (["bench", "scan", "--set", "scan=native"], ["--only", "scan"]),
@@ -77,6 +83,7 @@ WRONG = [
     (["tune", "--jobs", "0"], ["--jobs", "0"]),
     (["tune", "--tcp", "tuned"], ["--lab"]),
     (["profile", "import", "no-such-file"], ["no-such-file"]),
+    (["profile", "export", "--format", "json", "--fabric", "x"], ["--fabric", "a whole number, not 'x'"]),
     (["study", "six-sites", "--set", "agent=off"], ["six-sites", "--set"]),
     (["study", "reaction", "--set", "agent=inband"], ["inband", "in-band"]),
     (["study", "reaction", "--lab", "six-sites"], ["reaction", "--lab"]),
@@ -124,10 +131,12 @@ WRONG = [
     (["agent", "strat"], ["'strat'", "start"]),
     (["agent", "start"], ["--hosts, --key are missing"]),
     (["agent", "key", "/no/such/folder/k"], ["/no/such/folder/k"]),
+    (["agent", "start", "--host", "hosts.txt"], ["'--host'", "--hosts"]),
     (["top", "--interval", "nan"], ["--interval", "'nan'"]),
     (["top", "--file", "no-such-file"], ["no-such-file"]),
     (["replay", "three-site"], ["'three-site'", "three-sites"]),
     (["replay", "three-sites", "--page", "/no/such/folder/f"], ["/no/such/folder"]),
+    (["new-algorithm"], ["COLLECTIVE, NAME are missing"]),
     (["new-algorithm", "allreduce", "mine", "--root", "/tmp"], ["--root /tmp", "no checkout"]),
 ]
 # Contents of files that are none of what a command reads, and the commands.
@@ -163,7 +172,10 @@ def test_a_file_of_another_kind_is_named(typed, tmp_path, words):
     ("mutirao.toml", "ranks_per_host = [3]\n", "run true", ["ranks_per_host"]),
     ("mutirao.toml", "ranks_per_host = \n", "run true", ["line 1"]),
     ("mutirao.toml", "# ours\nbroadcast = binomial  # a tree\n", "run true", ["line 2", 'broadcast = "binomial"']),
-    ("other.json", "[]", "explain other.json", ["not a report"]),
+    ("other.json", "[]", "explain other.json", ["not a report of mutirao: what is in it is of another kind"]),
+    ("bad.json", '{"a": 1}', "explain bad.json", ["bad.json is not a report of mutirao: it has no 'communicators'"]),
+    ("bad.json", '{"a": 1}', "top --file bad.json", ["bad.json is not a dump of mutirao top --json: it has no 'network'"]),
+    ("bad.json", '{"a": 1}', "profile import bad.json", ["bad.json is not an exported profile\n"]),
     ("cut.json", '{"communicators": ', "explain cut.json", ["line 1: this is no JSON"]),
     ("program.csv", "#!/bin/sh\n", "run program.csv", ["not executable", "chmod"]),
     ("program.py", "#!/bin/sh\n", "run program.py", ["python program.py"]),
@@ -177,6 +189,12 @@ def test_a_program_of_this_folder_is_not_in_the_path(typed, tmp_path):
     (tmp_path / "program").write_text("#!/bin/sh\n")
     (tmp_path / "program").chmod(0o755)
     refused(typed("run", "program"), "'program'", "./program")
+
+
+def test_a_study_that_does_not_begin_leaves_no_folder(typed, tmp_path):
+    for study in ("loops", "allgather", "long", "interfaces", "ping-pong"):
+        refused(typed("study", study, "--only", "nope"), "nope")
+    assert not (tmp_path / "results").exists()
 
 
 def test_environment_is_checked_before_anything_starts(typed):

@@ -51,7 +51,7 @@ def test_up_show_down(two_clusters, lab_command, answer):
     assert "4 hosts in 2 sites" in people
     assert "changes: none" in people
     assert answer("down") == {"name": "two", "up": []}
-    assert lab_command("show").stderr == "mutirao: no lab is up (mutirao lab up starts one)\n"
+    refused(lab_command("show"), "no lab is up (mutirao lab up starts one)", code=1)
 
 
 def test_set(two_clusters, lab_command, answer):

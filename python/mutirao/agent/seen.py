@@ -1,5 +1,5 @@
 """The agent that `mutirao top` looks at, on this host or on a host of a lab that is up; and what it knows, as
-`mutirao-agent dump NAME --json` tells it."""
+`mutirao-agent status NAME` tells it."""
 
 import json
 import math

@@ -33,6 +33,11 @@ def unknown(what: str, wanted: str, names: Iterable[str], beside: str = "") -> U
                       f" (known: {', '.join(names)}{beside})")
 
 
+def what_is_odd(error: Exception) -> str:
+    """Of a file, by the error of who read it as another kind."""
+    return f"it has no {error}" if isinstance(error, KeyError) else "what is in it is of another kind"
+
+
 def check_range(what: str, value: float | None, least: float, most: float = math.inf) -> None:
     """None: nothing was asked for."""
     if value is not None and not least <= value <= most:

@@ -29,13 +29,15 @@ COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 class Parser(argparse.ArgumentParser):
     """An argparse parser whose errors are one line that names what is near."""
 
+    _given: Sequence[str] = ()
+
     def __init__(self, *positional, **named):
         named.setdefault("allow_abbrev", False)
         super().__init__(*positional, **named)
 
-    def parse_args(self, args=None, namespace=None):
+    def parse_known_args(self, args=None, namespace=None):
         self._given = list(sys.argv[1:] if args is None else args)
-        return super().parse_args(args, namespace)
+        return super().parse_known_args(args, namespace)
 
     def _get_values(self, action, arg_strings):
         """Refuses nothing where something is needed, and numbers that are none."""
@@ -43,7 +45,7 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, "expected one argument")
         values = super()._get_values(action, arg_strings)
         if isinstance(values, float) and not math.isfinite(values):
-            raise argparse.ArgumentError(action, f"invalid float value: '{values}'")
+            raise argparse.ArgumentError(action, f"must be a number, not '{values}'")
         return values
 
     def error(self, message: str) -> NoReturn:
@@ -51,13 +53,21 @@ class Parser(argparse.ArgumentParser):
                                  message):
             what, wanted, choices = found.groups()
             names = re.findall(r"[\w.-]+", choices)
-            raise unknown(what, wanted, names)
+            raise unknown(what if what.startswith("-") else what.lower(), wanted, names)
         if found := re.fullmatch(r"unrecognized arguments: (\S+).*", message, re.DOTALL):
             raise UsageError(self._said_of_unknown(found[1]))
         if found := re.fullmatch(r"the following arguments are required: (.*)", message):
+            if odd := next(filter(self._is_no_option, self._given), None):
+                raise UsageError(self._said_of_unknown(odd))
             message = self._said_of_missing(found[1])
+        message = re.sub(r": invalid (int|float) value: (?='.*'$)",
+                         lambda found: f": must be a {'whole ' * (found[1] == 'int')}number, not ", message)
         command = self.prog.partition(" ")[2]
         raise UsageError(f"{command}: {message}" if command else message)
+
+    def _is_no_option(self, word: str) -> bool:
+        known = self._option_string_actions
+        return bool(re.match("--?[A-Za-z]", word)) and not {word[:2], word.partition("=")[0]} & known.keys()
 
     def _said_of_missing(self, names: str) -> str:
         known = next((action.choices for action in self._actions

@@ -80,10 +80,11 @@ def title(communicator: dict) -> str:
 
 
 def who_took_calls(communicator: dict) -> str:
-    reason = communicator.get("reason")
-    if communicator.get("state") == "native":
-        return f"left to the MPI library: {reason or 'no reason given'}"
-    return f"handled by mutirao: {reason}" if reason else "left to the MPI library so far: its ranks had not agreed"
+    reason, state = communicator.get("reason"), communicator.get("state")
+    if state == "mutirao":
+        return f"handled by mutirao: {reason}"
+    so_far = "" if state == "native" else " so far"
+    return f"left to the MPI library{so_far}: {reason or 'its ranks had not agreed'}"
 
 
 def about(communicator: dict) -> Iterator[str]:
@@ -109,7 +110,7 @@ def all_of(communicator: dict) -> Iterator[str]:
 
 def _first_ruling(communicator: dict) -> Iterator[str]:
     """From when on it was not the MPI library alone that took the calls."""
-    if communicator.get("state") == "native" or not communicator.get("reason"):
+    if communicator.get("state") != "mutirao":
         return
     call = communicator.get("first_ruled_call")
     if call is None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from mutirao.base.errors import Failure, UsageError
+from mutirao.base.errors import Failure, UsageError, what_is_odd
 from mutirao.base.paths import last_report, last_reports, own_name, state_folder
 from mutirao.base.user_files import parse_json, read_text
 
@@ -52,8 +52,7 @@ def told_as_no_report(path: Path | None) -> Iterator[None]:
     try:
         yield
     except _OF_DAMAGED as error:
-        raise UsageError(f"{path or last_report()} is not a report of mutirao:"
-                         f" {type(error).__name__}, {' '.join(str(error).split())[:60]}") from None
+        raise UsageError(f"{path or last_report()} is not a report of mutirao: {what_is_odd(error)}") from None
 
 
 # --- of the last run ----------------------------------------------------------------------------------

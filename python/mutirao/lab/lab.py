@@ -118,9 +118,10 @@ class Lab:
         """A lab that is up: the named one, or the only one."""
         names = lab_names()
         if name is None:
-            if len(names) != 1:
-                raise UsageError("no lab is up (mutirao lab up starts one)" if not names else
-                                 f"several labs are up, name one: {', '.join(names)}")
+            if not names:
+                raise Failure("no lab is up (mutirao lab up starts one)")
+            if len(names) > 1:
+                raise UsageError(f"several labs are up, name one: {', '.join(names)}")
             name = names[0]
         if name not in names:
             raise UsageError(f"no lab '{name}' is up{did_you_mean(name, names)}"

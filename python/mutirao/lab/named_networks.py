@@ -23,10 +23,13 @@ def presets() -> dict[str, dict]:
     return tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
 
 
-def load_preset(name: str, hosts_per_site: int | None = None) -> HostNetwork:
-    """The preset's own number of hosts per site unless another is asked for."""
+OR_A_FILE = "; or a .toml or CSV file"
+
+
+def load_preset(name: str, hosts_per_site: int | None = None, beside: str = "") -> HostNetwork:
+    """The preset's own number of hosts per site unless another is asked for. `beside`: what else would do."""
     if name not in presets():
-        raise unknown("network preset", name, sorted(presets()))
+        raise unknown("network preset", name, sorted(presets()), beside)
     return _network(presets()[name], name, hosts_per_site)
 
 
@@ -74,13 +77,13 @@ def _check_rows(rows: object, count: int, most: float, what: str) -> None:
                          (f", from 0 to {most:g}" if most < float("inf") else ""))
 
 
-def load_network(name: str, hosts_per_site: int | None = None) -> HostNetwork:
+def load_network(name: str, hosts_per_site: int | None = None, beside: str = OR_A_FILE) -> HostNetwork:
     """A name with a slash or a suffix is a file, anything else a preset."""
     if Path(name).suffix == ".toml":
         return load_file(Path(name), hosts_per_site)
     if "/" in name or Path(name).suffix:
         return read_csv(name, hosts_per_site or 1)
-    return load_preset(name, hosts_per_site)
+    return load_preset(name, hosts_per_site, beside)
 
 
 def emulated_hosts(network: HostNetwork, ranks: int) -> str:

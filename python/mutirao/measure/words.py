@@ -27,7 +27,7 @@ _MOST_REPEATED = 1_000_000
 
 def add_place(parser) -> None:
     parser.add_argument("--lab", metavar="NETWORK",
-                        help="on emulated hosts: a preset (mutirao lab presets) or a CSV file")
+                        help="on emulated hosts: a preset (mutirao lab presets), or a .toml or CSV file")
     parser.add_argument("--tcp", choices=TCP_PROFILES, help="the lab's TCP")
     parser.add_argument("--mpi", metavar="NAME,...", help="default: the first that is built")
     parser.add_argument("-n", "--ranks", type=rank_number, metavar="N",

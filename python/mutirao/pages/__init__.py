@@ -1,1 +1,1 @@
-"""What draws for people: tables for the terminal, and HTML pages with their charts. Knows nothing of what it draws."""
+"""What draws for people: HTML pages and their pictures. Knows nothing of what it draws."""

@@ -16,7 +16,7 @@ from mutirao.base.units import counted, rank_number
 from mutirao.explain.report_file import announced
 from mutirao.lab.control import lab_names
 from mutirao.lab.lab import TCP_PROFILES, Lab, bring_up
-from mutirao.lab.named_networks import emulated_hosts, load_network
+from mutirao.lab.named_networks import OR_A_FILE, emulated_hosts, load_network
 from mutirao.lab.network import HostNetwork
 from mutirao.run.launch import CompletedRun, launch
 from mutirao.run.launchers import AS_ROOT, launching
@@ -27,12 +27,13 @@ from mutirao.run.user_settings import add_settings, gather_settings, with_files
 
 def add_arguments(parser) -> None:
     parser.add_argument("-n", "-np", "--ranks", type=rank_number, metavar="N",
-                        help="default: one per processor, or one per host of the lab")
+                        help="default: one per processor, per slot of --hostfile, per task of a Slurm job, or per"
+                        " host of the lab")
     parser.add_argument("--mpi", metavar="NAME",
                         help="default: the one that the program is linked to (mutirao doctor"
                         " lists them)")
     parser.add_argument("--lab", metavar="NETWORK",
-                        help="run on emulated hosts: a preset (mutirao lab presets), a CSV file, or the name"
+                        help="run on emulated hosts: a preset (mutirao lab presets), a .toml or CSV file, or the name"
                         " of a lab that is up")
     parser.add_argument("--tcp", choices=TCP_PROFILES,
                         help="the lab's TCP: as the system has it, tuned for long distances, or with BBR")
@@ -111,7 +112,8 @@ def job_of(arguments, summary: bool) -> Job:
     more, words = _launcher_words(arguments)
     argv = _program(words, arguments.command)
     _check_about_labs(arguments)
-    network = load_network(arguments.lab) if arguments.lab and arguments.lab not in lab_names() else None
+    network = (load_network(arguments.lab, beside=f"{OR_A_FILE}, or a lab that is up")
+               if arguments.lab and arguments.lab not in lab_names() else None)
     settings = {"summary": "on" if summary else "off", **gather_settings(arguments.assignments)}
     if arguments.report:
         settings["report"] = str(arguments.report)

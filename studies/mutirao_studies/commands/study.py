@@ -16,7 +16,7 @@ from mutirao.lab.network import HostNetwork
 from mutirao.run.mpis import KNOWN, Mpi, find_mpi, found_mpis
 from mutirao.run.user_settings import checked_settings
 from mutirao_studies import long_messages, messages, report
-from mutirao_studies.document import Document, make_folder, text_of, write_files
+from mutirao_studies.document import Document, check_folder, text_of, write_files
 from mutirao_studies.loops import loops
 from mutirao_studies.paper_000 import (
     agents,
@@ -162,8 +162,9 @@ def register(subparsers, common) -> None:
                         help=f"for {ALL}: where the page of all papers and theirs go; default: that of"
                         " --output")
     parser.add_argument("--mpi", metavar="NAME,...",
-                        help="mutirao's runs use the first; native ones, in six-sites, use all of"
-                        f" them; default: {','.join(six_sites.MPIS)}; {ping_pong.STUDY} measures"
+                        help=f"{loops.STUDY}, {long_messages.STUDY} and {messages.STUDY} use all of them; elsewhere"
+                        f" mutirao's runs use the first, and native ones, in {six_sites.NETWORK} and"
+                        f" {interfaces.STUDY}, all; default: {','.join(six_sites.MPIS)}; {ping_pong.STUDY} measures"
                         " those only, by default all that it knows")
     parser.add_argument("--output", type=Path, default=Path("results"), metavar="DIR",
                         help="for the page and the raw values; default: %(default)s")
@@ -172,10 +173,10 @@ def register(subparsers, common) -> None:
                         help="a setting of the library under study, for "
                         + _that_take("set"))
     parser.add_argument("--lab", metavar="NETWORK",
-                        help="on other hosts: a preset (mutirao lab presets) or a CSV file, for "
+                        help="on other hosts: a preset (mutirao lab presets), or a .toml or CSV file, for "
                         + _that_take("lab"))
     parser.add_argument("--only", metavar="NAME,...",
-                        help="of the transports, parts or situations these alone, for "
+                        help="only these loops, collectives, parts, interfaces or situations, for "
                         + _that_take("only"))
     parser.add_argument("--trips", type=_number(int, 2, _MOST_TRIPS), metavar="N",
                         help=f"round trips of each size, for {ping_pong.STUDY}; default:"
@@ -209,7 +210,7 @@ def run(arguments) -> int:
                   arguments.only.split(",") if arguments.only else (), only_mpis, arguments.trips,
                   _plan(arguments), arguments.seeds.split(",") if arguments.seeds else None)
     folder = arguments.report or arguments.output
-    make_folder(folder)
+    check_folder(folder)
     if arguments.study == ALL:
         return _run_all(studies, asked, folder, arguments.json)
     result = _run_one(STUDIES[arguments.study], asked, folder, arguments.json)[0]

@@ -63,9 +63,8 @@ def register(subparsers, common) -> None:
     add_choice(way, parser)
     add_guidelines(way, parser)
     parser.add_argument("--only", action="append", metavar="NAME,...|all",
-                        help="algorithms with their parameters, native, and auto, mutirao's own"
-                        " choice, which is also what predicts; all: every algorithm, in one"
-                        " piece; default: native,auto")
+                        help="algorithms with their parameters; native; auto: mutirao's own choice;"
+                        " all: every algorithm, in one piece; default: native,auto")
     add_place(parser)
     parser.add_argument("--repeat", type=int, metavar="K",
                         help=f"default: {REPEAT}; on real hosts with --choice {CHOICE_REPEAT}, with --guidelines 20")

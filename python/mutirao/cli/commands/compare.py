@@ -57,7 +57,7 @@ def register(subparsers, common) -> None:
     parser.add_argument("--runs", type=int, default=USUAL_PAIRS, metavar="K",
                         help=f"of each, in turns; default: {USUAL_PAIRS}")
     parser.add_argument("--warmup", type=int, default=0, metavar="N",
-                        help="first run each so often without counting that; default: 0")
+                        help="runs of each that are not counted, first; default: 0")
     parser.add_argument("--warm", action="store_true",
                         help="keep one profile for all runs with mutirao; one run to fill it is not counted")
     parser.add_argument("--show-output", action="store_true",
@@ -143,8 +143,8 @@ def verdict_line(comparison: Comparison) -> str:
                 " runs: how sure that is, is not known")
     if comparison.verdict == "as fast as":
         return f"{WITH_MUTIRAO} as fast as {NATIVELY} ({ratio} times)"
-    shown = ratio if comparison.verdict == "faster" else ratio.inverse
-    return f"{WITH_MUTIRAO} {shown} times {comparison.verdict} than {NATIVELY}"
+    shown, what = (ratio, "fast") if comparison.verdict == "faster" else (ratio.inverse, "slow")
+    return f"{WITH_MUTIRAO} {shown} times as {what} as {NATIVELY}"
 
 
 def warnings(comparison: Comparison) -> Iterator[str]:

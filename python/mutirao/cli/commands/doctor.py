@@ -42,8 +42,8 @@ def register(subparsers, common) -> None:
     parser = subparsers.add_parser("doctor", parents=[common],
                                    help="say what is installed, what is missing, what to do; build it")
     parser.add_argument("--build", nargs="?", action="append", metavar="MPI",
-                        help="build what is missing for every MPI in PATH and those known, in the source folder, and"
-                        " from now on also for that of this compiler wrapper or folder")
+                        help="build in the clone what any MPI library found still lacks; with MPI, a compiler wrapper"
+                        " or folder, also for that one, from now on")
     parser.set_defaults(run=run)
 
 

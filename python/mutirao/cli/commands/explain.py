@@ -21,7 +21,7 @@ _MOST_CLASSES, _MOST_COMMUNICATORS = 8, 3
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser(
         "explain", parents=[common], help="say which algorithms the last run used, and why; draw that")
-    parser.add_argument("file", nargs="?", type=Path,
+    parser.add_argument("file", nargs="?", type=Path, metavar="FILE",
                         help="a report (run --report FILE); default: that of the last run")
     parser.add_argument("--running", action="store_true",
                         help="ask a job that still runs: that of `mutirao run`, or whose report is to be FILE")

@@ -35,7 +35,7 @@ def register(subparsers, common) -> None:
     action = add("up", up, "start a lab")
     action.add_argument("network", metavar="NETWORK",
                         help="a preset (mutirao lab presets), a .toml file like one, or a CSV file of round trips")
-    action.add_argument("--hosts-per-site", type=int, metavar="K")
+    action.add_argument("--hosts-per-site", type=int, metavar="K", help="default: the network's own")
     action.add_argument("--tcp", choices=TCP_PROFILES, default=TCP_PROFILES[0],
                         help="as a kernel has it, tuned for long distances, or as it has it but for BBR")
     action.add_argument("--name", default=DEFAULT_NAME, help="default: %(default)s")

@@ -32,7 +32,7 @@ STARTS = {
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser("new-algorithm", parents=[common],
                                    help="make the file of a new algorithm, with its row")
-    parser.add_argument("collective", choices=STARTS)
+    parser.add_argument("collective", choices=STARTS, metavar="COLLECTIVE", help=", ".join(STARTS))
     parser.add_argument("name", metavar="NAME", help="in lower_case_with_underscores")
     parser.add_argument("--root", type=Path, default=ROOT, metavar="DIR",
                         help="the checkout to make it in; default: this one")

@@ -23,18 +23,18 @@ def register(subparsers, common) -> None:
     commands = parser.add_subparsers(dest="profile_command", metavar="command", required=True)
 
     show = commands.add_parser("show", parents=[common], help="the best of each kind of call")
-    show.add_argument("file", nargs="?", type=Path, help="default: that of the setting profile")
-    show.add_argument("--collective", choices=COLLECTIVES)
+    show.add_argument("file", nargs="?", type=Path, metavar="FILE", help="default: that of the setting profile")
+    show.add_argument("--collective", choices=COLLECTIVES, help="only this one")
     show.add_argument("--all", action="store_true", help="every candidate")
     show.set_defaults(run=_show)
 
     export = commands.add_parser("export", parents=[common], help="rules for those who cannot preload mutirao")
-    export.add_argument("file", nargs="?", type=Path)
+    export.add_argument("file", nargs="?", type=Path, metavar="FILE", help="default: that of the setting profile")
     export.add_argument("--format", choices=[*rules.FORMATS, "json"], required=True)
     export.add_argument("--fabric", type=int, metavar="N", help="as profile show numbers them")
     export.add_argument("--any-order", action="store_true", help="also what is wrong for operators"
                         " that do not commute: for programs that have none")
-    export.add_argument("-o", "--output", type=Path, metavar="FILE")
+    export.add_argument("-o", "--output", type=Path, metavar="FILE", help="write it there; default: standard output")
     export.set_defaults(run=_export)
 
     take = commands.add_parser("import", parents=[common], help="adds a profile that was exported as json")
@@ -145,8 +145,8 @@ def _of_one_fabric(profile: Profile, number: int | None, library: str) -> Profil
 def _import(arguments) -> int:
     try:
         rows = [(_fabric(each.pop("fabric")), each.pop("mpi"), Row(**each)) for each in read_json(arguments.exported)]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{arguments.exported} is not an exported profile: {error}") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise UsageError(f"{arguments.exported} is not an exported profile") from None
     added = add(file_of(arguments.file), rows)
     if arguments.json:
         print_json({"added": added})

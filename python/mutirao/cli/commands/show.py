@@ -48,7 +48,7 @@ def register(subparsers, common) -> None:
                         " 64KiB; default: 24")
     parser.add_argument("--steps", action="store_true", default=None, help="what every rank does, step by step")
     parser.add_argument("--format", choices=FORMATS, help="default: text")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write it there; default: standard output")
     parser.set_defaults(run=run)
 
 

@@ -16,7 +16,7 @@ from itertools import starmap
 from pathlib import Path
 
 from mutirao.agent.seen import Dump, Link, View, find_agent
-from mutirao.base.errors import Failure, UsageError, check_range
+from mutirao.base.errors import Failure, UsageError, check_range, what_is_odd
 from mutirao.base.output import print_json
 from mutirao.base.tables import BOLD, BOUND, FAINT, styled, table_lines
 from mutirao.base.units import duration, spoken
@@ -43,7 +43,7 @@ def frame(dump: Dump, first: View | None, columns: int, rows: int) -> list[Line]
     try:
         lines = _frame(View(dump), first, rows)
     except _OF_ANOTHER_VERSION as error:
-        raise Failure(f"that is not what an agent of this version tells ({type(error).__name__}: {error})") from None
+        raise Failure(f"that is not what an agent of this version tells: {what_is_odd(error)}") from None
     # What could move the cursor is replaced.
     return [("".join(letter if letter.isprintable() else "?" for letter in text[:columns]), style)
             for text, style in lines]
@@ -201,9 +201,11 @@ def run(arguments) -> int:
 def _at_kept(file: Path) -> Callable[[], Dump]:
     dump = read_json(file)
     try:
-        once(dump)
+        _frame(View(dump), None, rows=60)
     except Failure as failure:
         raise UsageError(f"{file}: {failure}") from None
+    except _OF_ANOTHER_VERSION as error:
+        raise UsageError(f"{file} is not a dump of mutirao top --json: {what_is_odd(error)}") from None
     return lambda: dump
 
 
