@@ -64,7 +64,7 @@ class MaintenanceRules {
     double most_merges() const;
 
   private:
-    std::string host_objection(const RoundNode& node, int host) const;
+    std::string host_objection(const RoundNode& node) const;
 
     double hosts_, links_;
     bool has_tree_;

@@ -12,8 +12,7 @@
 //                  forgotten in reiden; only dead links taken for failures, or none; the lightest
 //                  link of a cycle dropped; a recovered link taken whatever its weight; ties not
 //                  broken by host numbers; gosleep_fail not passed on; recoveries acknowledged
-//                  twice, with links counted at both ends, or not suspected to be over; branches
-//                  that stay what they were before the recoveries
+//                  twice, with links counted at both ends, or not suspected to be over
 //   chorded cycle  reports in reiden not noted or not heeded; links inside a fragment taken for
 //                  outgoing ones; fellows unknown but for the nearest; the worst link of the tree
 //                  dropped instead of the cycle's; only one recovery treated
@@ -204,7 +203,7 @@ TEST(Transcript, TellsWhatHappensAndCanStopBeforeTheLastChoice) {
     EXPECT_EQ(transcript(maintenance_world({Graph{}, triangle, 2}),
                          {{Choice::Kind::wake, -1, 0}, {Choice::Kind::deliver, 0, 1}}),
               "0 wakes up\n0 -> 1 connect(level 0, -1--1=0, knows 1 hosts)\n"
-              "0: found, branches to 1\n1: sleeping, branches to\n2: sleeping, branches to\n");
+              "0: is in the round\n1: sleeps\n2: sleeps\n");
 }
 
 }  // namespace

@@ -87,9 +87,7 @@ class Node {
     bool finished() const { return finished_; }
     /// Neighbours across tree links, ascending.
     std::vector<int> branches() const;
-    State state() const { return state_; }
     const Weight& weight(int neighbour) const { return edge_to(neighbour).weight; }
-    int level() const { return level_; }
     /// Hosts known to be in this host's fragment, itself included.
     const HostSet& members() const { return members_; }
     /// Messages kept back because this host must first know more; they are tried again by itself.

@@ -248,26 +248,6 @@ void Node::tell_below(const Message& message, Output& out) const {
     for (const int host : below()) out.push_back({host, message});
 }
 
-std::vector<int> Node::branches() const {
-    if (!finished_ && links_.empty()) return merging_.branches();
-    std::vector<int> hosts;
-    const auto take = [&](int low, int high) {
-        if (low == self_) hosts.push_back(high);
-        if (high == self_) hosts.push_back(low);
-    };
-    for (const auto& [low, high] : tree_) take(low, high);
-    for (const Weight& link : links_) take(link.low, link.high);
-    std::ranges::sort(hosts);
-    return hosts;
-}
-
-State Node::state() const {
-    if (!started_) return State::sleeping;
-    if (!finished_ && !links_.empty()) return State::recover;
-    if (merging_.state() == ghs::State::found) return State::found;
-    return merging_.level() == 0 ? State::reiden : State::find;
-}
-
 int Node::waiting() const { return static_cast<int>(early_.size()) + merging_.waiting(); }
 
 void sort_by_ends(std::vector<Weight>& links) {

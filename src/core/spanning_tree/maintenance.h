@@ -62,7 +62,6 @@ enum class Kind : std::uint8_t {
     merge,  ///< a message of ghs.h
     not_fail, not_fail_ack, gosleep_fail, not_rec, not_rec_ack, gosleep_rec
 };
-enum class State : std::uint8_t { sleeping, reiden, find, found, recover };
 
 struct Message {
     Kind kind = Kind::merge;
@@ -97,9 +96,6 @@ class Node {
     bool finished() const { return finished_; }
     /// Once finished: the whole tree, (low, high) ascending.
     const EdgeList& tree() const { return tree_; }
-    /// Neighbours across links that this host has taken into the tree, ascending.
-    std::vector<int> branches() const;
-    State state() const;
     /// Messages kept back until the host has entered the round or knows more.
     int waiting() const;
 

@@ -8,7 +8,11 @@ namespace {
 
 TEST(Maintenance, TreeLinksToHostsThatAreGoneAreGone) {
     const Round round{1, 0, {{0, 1}, {1, 2}, {2, 3}, {98, 99}}, {}, {0, 1}};
-    EXPECT_EQ(Node(1, {{0, {5, 0, 1}}}, round).branches(), std::vector{0});
+    Node node(1, {{0, {5, 0, 1}}}, round);
+    node.start();
+    const Output out = node.on(0, {Kind::not_fail, {}, 1, {}});
+    ASSERT_EQ(out.size(), 1U);
+    EXPECT_EQ(out[0].message, (Message{Kind::not_fail_ack, {}, 1, {{5, 0, 1}}}));
 }
 
 TEST(Recoveries, NothingIsTakenTwice) {
