@@ -111,14 +111,7 @@ class ReplayedLinks {
 };
 
 /// All links that are usable both ways.
-simulate::Graph usable_links(const Network& network) {
-    simulate::Graph links{network.host_count(), {}};
-    for (const auto& [low, high] : simulate::complete_links(links.hosts)) {
-        const Weight weight = link_weight(network, low, high);
-        if (std::isfinite(weight.value)) links.edges.push_back(weight);
-    }
-    return links;
-}
+simulate::Graph usable_links(const Network& network) { return {network.host_count(), links_of(network)}; }
 
 /// The hosts that they join to this one.
 HostSet part_of(int inside, const simulate::Graph& links) {

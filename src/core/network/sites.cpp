@@ -35,14 +35,8 @@ constexpr Limits of_regions{2.0, std::numeric_limits<double>::infinity()};
 
 /// The merges of single linkage, shortest first. Hosts that no usable link connects are never merged.
 std::vector<Weight> merges_of(const Network& network) {
-    std::vector<Weight> links;
-    for (int low = 0; low < network.host_count(); ++low) {
-        for (int high = low + 1; high < network.host_count(); ++high) {
-            Weight link = link_weight(network, low, high);
-            link.value = std::max(link.value, least_distance_us);
-            if (std::isfinite(link.value)) links.push_back(link);
-        }
-    }
+    std::vector<Weight> links = links_of(network);
+    for (Weight& link : links) link.value = std::max(link.value, least_distance_us);
     return lightest_forest(network.host_count(), std::move(links));
 }
 

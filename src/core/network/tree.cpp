@@ -14,20 +14,9 @@
 namespace mutirao {
 namespace {
 
-struct NamedKind {
-    TreeKind kind;
-    std::string_view name;
+constexpr std::array<std::string_view, 8> kind_names = {
+    "none", "mst", "shortest_path", "greedy", "two_level", "regions", "packed", "packed_both_ways",
 };
-constexpr std::array<NamedKind, 8> named_kinds{{
-    {TreeKind::none, "none"},
-    {TreeKind::minimum_spanning, "mst"},
-    {TreeKind::shortest_path, "shortest_path"},
-    {TreeKind::greedy, "greedy"},
-    {TreeKind::two_level, "two_level"},
-    {TreeKind::regions, "regions"},
-    {TreeKind::packed, "packed"},
-    {TreeKind::packed_both_ways, "packed_both_ways"},
-}};
 
 /// Neighbours of each host; nothing if an edge names a host that does not exist.
 std::optional<std::vector<std::vector<int>>> neighbours_of(const EdgeList& edges,
@@ -43,15 +32,11 @@ std::optional<std::vector<std::vector<int>>> neighbours_of(const EdgeList& edges
 
 }  // namespace
 
-std::string_view to_string(TreeKind kind) {
-    return named_kinds[static_cast<std::size_t>(kind)].name;
-}
+std::string_view to_string(TreeKind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
 
 std::optional<TreeKind> tree_kind_from(std::string_view name) {
-    for (const NamedKind& each : named_kinds) {
-        if (each.name == name) return each.kind;
-    }
-    return std::nullopt;
+    const auto found = std::ranges::find(kind_names, name);
+    return found == kind_names.end() ? std::nullopt : std::optional(static_cast<TreeKind>(found - kind_names.begin()));
 }
 
 Tree tree_from_parents(std::vector<int> parent, int root) {
@@ -267,10 +252,15 @@ Tree two_level_tree(const std::vector<int>& site_of, int root) {
     return tree;
 }
 
-Weight link_weight(const Network& network, int a, int b) {
-    const double latency_us =
-        std::max(network.link(a, b).latency_us, network.link(b, a).latency_us);
-    return {latency_us, std::min(a, b), std::max(a, b)};
+std::vector<Weight> links_of(const Network& network) {
+    std::vector<Weight> links;
+    for (int low = 0; low < network.host_count(); ++low) {
+        for (int high = low + 1; high < network.host_count(); ++high) {
+            const double latency_us = std::max(network.link(low, high).latency_us, network.link(high, low).latency_us);
+            if (std::isfinite(latency_us)) links.push_back({latency_us, low, high});
+        }
+    }
+    return links;
 }
 
 std::vector<Weight> lightest_forest(int host_count, std::vector<Weight> links) {
@@ -297,15 +287,6 @@ EdgeList kruskal(int host_count, std::vector<Weight> links) {
     return forest;
 }
 
-EdgeList minimum_spanning_tree(const Network& network) {
-    std::vector<Weight> links;
-    for (int low = 0; low < network.host_count(); ++low) {
-        for (int high = low + 1; high < network.host_count(); ++high) {
-            if (network.link(low, high).usable() && network.link(high, low).usable())
-                links.push_back(link_weight(network, low, high));
-        }
-    }
-    return kruskal(network.host_count(), std::move(links));
-}
+EdgeList minimum_spanning_tree(const Network& network) { return kruskal(network.host_count(), links_of(network)); }
 
 }  // namespace mutirao

@@ -147,8 +147,8 @@ struct Weight {
     }
 };
 
-/// The weight that both ends of a link use: the larger of its two latencies.
-Weight link_weight(const Network& network, int a, int b);
+/// Those that can be used both ways, each with the weight that both its ends use: the larger of its two latencies.
+std::vector<Weight> links_of(const Network& network);
 
 /// The minimum spanning forest of these links, in the order of its weights.
 std::vector<Weight> lightest_forest(int host_count, std::vector<Weight> links);
