@@ -63,7 +63,9 @@ TEST(Facts, AMeasuredLinkStandsForAllBetweenItsSites) {
 }
 
 Version six_sites() {
-    return {{}, {24, mutirao::test::six_sites().latency_us()}, {{0, 1}}, 1};
+    rounds::LinkTable links(24);
+    for (const Weight& each : links_of(mutirao::test::six_sites())) links.set(each.low, each.high, {0, 0, each.value});
+    return {{}, std::move(links), {{0, 1}}, 1};
 }
 const std::vector<int> sites = discover_sites(mutirao::test::six_sites());
 

@@ -29,6 +29,20 @@ EdgeList tree_of(int hosts, const std::vector<double>& latency_us) {
 
 }  // namespace
 
+rounds::LinkTable known_links(int hosts, const std::vector<double>& latency_us) {
+    const auto at_us = [&](int a, int b) { return latency_us[static_cast<std::size_t>(a * hosts + b)]; };
+    rounds::LinkTable links(hosts);
+    bool something = false;
+    links.for_each([&](int low, int high, const rounds::LinkState&) {
+        something = something || std::min(at_us(low, high), at_us(high, low)) < never;
+    });
+    links.for_each([&](int low, int high, const rounds::LinkState&) {
+        const double larger_us = std::max(at_us(low, high), at_us(high, low));
+        links.set(low, high, {something && larger_us == never ? 1U : 0U, 0, larger_us + 0.0});
+    });
+    return links;
+}
+
 RoundsWorld::RoundsWorld(const RoundsScript& script)
     : script_(script), links_(square(script.hosts)), ends_(square(script.hosts)) {
     for (int host = 0; host < script.hosts; ++host)
@@ -78,7 +92,7 @@ RoundsWorld::Output RoundsWorld::apply(const Choice& choice) {
 Rounds RoundsWorld::newborn(int host) {
     ++births_;
     if (!script_.known) return Rounds(host, script_.hosts, births_);
-    return Rounds(host, script_.hosts, script_.latency_us, tree_of(script_.hosts, script_.latency_us), births_);
+    return {host, known_links(script_.hosts, script_.latency_us), tree_of(script_.hosts, script_.latency_us), births_};
 }
 
 RoundsWorld::Output RoundsWorld::happen(const RoundsEvent& event) {

@@ -48,6 +48,10 @@ struct RoundsScript {
 /// 3 to most_hosts hosts, sparse or dense, with up to a dozen events.
 RoundsScript random_rounds_script(int most_hosts, std::uint64_t seed);
 
+/// Of the network that hosts start with: host_count^2 latencies, row by row, of two directions the larger counts. Where
+/// something is known, a link without a latency is known to be unusable.
+rounds::LinkTable known_links(int hosts, const std::vector<double>& latency_us);
+
 class RoundsWorld {
   public:
     using Message = rounds::Message;

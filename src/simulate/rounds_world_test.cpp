@@ -180,7 +180,7 @@ TEST(RoundsWalk, LargeNetworksDoSoToo) { walk_all(30, 60); }
 TEST(Digest, TellsHostsOfRoundsApart) {
     using rounds::Message;
     const auto host = [](const EdgeList& tree) {
-        Rounds made(2, 3, triangle.latency_us, tree, 1);
+        Rounds made(2, known_links(3, triangle.latency_us), tree, 1);
         made.joined(1);
         return made;
     };
@@ -195,7 +195,7 @@ TEST(Digest, TellsHostsOfRoundsApart) {
     without_it.links = {{0, 2, {}}, {1, 2, {}}};
     const auto states = [&] {
         return std::vector<Rounds>{host({{0, 1}, {1, 2}}),
-                                   Rounds(2, 3, triangle.latency_us, {{0, 1}, {1, 2}}, 1),
+                                   Rounds(2, known_links(3, triangle.latency_us), {{0, 1}, {1, 2}}, 1),
                                    host({{0, 1}, {0, 2}}),
                                    after({.kind = rounds::Kind::news, .links = {{0, 1, {0, 1, 9}}}}),
                                    after({.kind = rounds::Kind::newest, .id = call.id}),

@@ -30,13 +30,6 @@ LinkNews news_of(int a, int b, const LinkState& state) {
     return {std::min(a, b), std::max(a, b), state};
 }
 
-EdgeList in_order(EdgeList tree) {
-    for (auto& [low, high] : tree)
-        if (low > high) std::swap(low, high);
-    std::ranges::sort(tree);
-    return tree;
-}
-
 constexpr int nobody = -1;
 /// A neighbour sends a few dozen at most before a host has entered a round.
 constexpr std::size_t most_early_per_host = 256;
@@ -75,25 +68,20 @@ std::vector<ghs::Neighbour> usable_links(int self, const LinkTable& links) {
 
 // --- what hosts know of links, and how they tell each other ---------------------------------------------
 
-Rounds::Rounds(int self, int host_count, const std::vector<double>& latency_us, EdgeList tree,
-               std::uint64_t incarnation)
+Rounds::Rounds(int self, LinkTable links, EdgeList tree, std::uint64_t incarnation)
     : self_(self),
       incarnation_(incarnation),
-      links_(host_count, latency_us),
-      channels_(static_cast<std::size_t>(host_count)) {
-    if (self < 0 || self >= host_count) broken_invariant("host of how many", self, host_count);
+      links_(std::move(links)),
+      channels_(static_cast<std::size_t>(links_.host_count())) {
+    if (self < 0 || self >= links_.host_count()) broken_invariant("host of how many", self, links_.host_count());
     links_.for_each([this](int, int, const LinkState& state) {
         if (state == LinkState{}) ++silent_links_;
     });
-    view_.host_count = host_count;
+    view_.host_count = links_.host_count();
     view_.latency_us = view_.last_known_us = links_.latencies_us();
     count_unknown();
-    take_version({}, links_, in_order(std::move(tree)));
+    take_version({}, links_, std::move(tree));
 }
-
-Rounds::Rounds(int self, int host_count, std::uint64_t incarnation)
-    : Rounds(self, host_count, std::vector<double>(static_cast<std::size_t>(host_count * host_count), unusable_us), {},
-             incarnation) {}
 
 Rounds::Output Rounds::announce(int other, double latency_us) {
     if (!(latency_us >= 0)) broken_invariant("latency is none, of the link", self_, other);

@@ -90,14 +90,13 @@ class Rounds {
     using Message = rounds::Message;
     using Output = rounds::Output;
 
-    /// Version 0, equal on all hosts: host_count^2 latencies (of two directions the larger counts)
-    /// and their minimum spanning tree.
+    /// Version 0, equal on all hosts: links and their minimum spanning tree, (low, high) ascending.
     /// `incarnation`: different each time that this host starts, a random number for example.
-    Rounds(int self, int host_count, const std::vector<double>& latency_us, EdgeList tree,
-           std::uint64_t incarnation);
+    Rounds(int self, rounds::LinkTable links, EdgeList tree, std::uint64_t incarnation);
 
     /// Nothing is known yet.
-    Rounds(int self, int host_count, std::uint64_t incarnation);
+    Rounds(int self, int host_count, std::uint64_t incarnation)
+        : Rounds(self, rounds::LinkTable(host_count), {}, incarnation) {}
 
     /// What this host finds about its link to `other`; infinite: nothing gets through. Ignored: a
     /// latency from the higher host, and one for an unusable link whose channel does not work.

@@ -15,23 +15,6 @@ LinkTable::LinkTable(int host_count) : host_count_(host_count) {
     states_.resize(hosts * (hosts - std::min<std::size_t>(hosts, 1)) / 2);
 }
 
-LinkTable::LinkTable(int host_count, const std::vector<double>& latency_us) : LinkTable(host_count) {
-    const auto hosts = static_cast<std::size_t>(host_count);
-    if (latency_us.size() != hosts * hosts)
-        broken_invariant("latencies for hosts", static_cast<long long>(latency_us.size()), host_count);
-    const auto at_us = [&](int a, int b) {
-        return latency_us[static_cast<std::size_t>(a) * hosts + static_cast<std::size_t>(b)];
-    };
-    bool something = false;
-    for_each([&](int low, int high, const LinkState&) {
-        something = something || std::min(at_us(low, high), at_us(high, low)) < unusable_us;
-    });
-    for_each([&](int low, int high, const LinkState&) {
-        const double larger_us = std::max(at_us(low, high), at_us(high, low));
-        set(low, high, {something && larger_us == unusable_us ? 1u : 0u, 0, larger_us + 0.0});
-    });
-}
-
 std::size_t LinkTable::index(int a, int b) const {
     const auto [low, high] = std::minmax(a, b);
     if (low < 0 || low == high) broken_invariant("link between hosts", a, b);
@@ -55,11 +38,9 @@ HostSet LinkTable::component(int host) const {
 }
 
 void LinkTable::keep_only(const HostSet& hosts) {
-    std::size_t i = 0;
-    for (int low = 0; low < host_count_; ++low) {
-        for (int high = low + 1; high < host_count_; ++high, ++i)
-            if (!hosts.contains(low) || !hosts.contains(high)) states_[i] = {};
-    }
+    for_each([&](int low, int high, const LinkState&) {
+        if (!hosts.contains(low) || !hosts.contains(high)) set(low, high, {});
+    });
 }
 
 std::vector<double> LinkTable::latencies_us() const {

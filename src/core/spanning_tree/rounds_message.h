@@ -56,9 +56,6 @@ struct LinkNews {
 class LinkTable {
   public:
     explicit LinkTable(int host_count = 0);
-    /// host_count^2 latencies, row by row: of two directions the larger counts. Where something is known, a link without a
-    /// latency is known to be unusable.
-    LinkTable(int host_count, const std::vector<double>& latency_us);
 
     int host_count() const { return host_count_; }
     const LinkState& at(int a, int b) const { return states_[index(a, b)]; }
