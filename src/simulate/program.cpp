@@ -68,7 +68,7 @@ std::shared_ptr<const RankNetwork> uniform_network(int ranks, double latency_us)
         for (int b = 0; b < a; ++b) topology.network.set_both(a, b, {.latency_us = latency_us});
     topology.spanning_tree = minimum_spanning_tree(topology.network);
     topology.site_of.assign(at(ranks), 0);
-    return std::make_shared<const RankNetwork>(one_rank_per_host(std::move(topology)));
+    return std::make_shared<const RankNetwork>(std::move(topology), Placement::in_blocks(ranks, 1), MemoryCosts{});
 }
 
 CallShape draw_shape(Draw& draw) {

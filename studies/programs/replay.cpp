@@ -300,7 +300,7 @@ RankNetwork hosts_of(const Network& network, const EdgeList& spanning_tree) {
     Topology topology{network, {}, discover_sites(network)};
     const bool spans = static_cast<int>(spanning_tree.size()) + 1 == network.host_count();
     if (spans) topology.spanning_tree = spanning_tree;
-    return one_rank_per_host(std::move(topology));
+    return {std::move(topology), Placement::in_blocks(network.host_count(), 1)};
 }
 
 /// Links have a value for each direction.

@@ -33,8 +33,6 @@ Placement::Placement(std::vector<int> host_of_rank)
     }
 }
 
-Placement Placement::one_rank_per_host(int host_count) { return in_blocks(host_count, 1); }
-
 Placement Placement::in_blocks(int host_count, int ranks_per_host) {
     std::vector<int> host_of_rank;
     host_of_rank.reserve(static_cast<std::size_t>(host_count) *

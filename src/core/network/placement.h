@@ -12,8 +12,6 @@ class Placement {
     Placement() = default;
     /// Hosts are 0 .. the highest named, and each must have a rank.
     explicit Placement(std::vector<int> host_of_rank);
-    /// Rank r alone on host r.
-    static Placement one_rank_per_host(int host_count);
     /// The first ranks_per_host ranks on host 0, the next on host 1, and so on.
     static Placement in_blocks(int host_count, int ranks_per_host);
 

@@ -19,6 +19,11 @@ namespace mutirao::test {
 inline constexpr MemoryCosts free_memory{0, 0, std::numeric_limits<double>::infinity(),
                                          std::numeric_limits<double>::infinity()};
 
+inline RankNetwork one_rank_per_host(Topology topology, MemoryCosts memory = {}) {
+    Placement placement = Placement::in_blocks(topology.network.host_count(), 1);
+    return {std::move(topology), std::move(placement), memory};
+}
+
 /// With one rank on each host, and such memory.
 inline Prediction predict(const std::vector<Schedule>& schedules, const Network& network, PredictOptions options = {}) {
     return mutirao::predict(schedules, one_rank_per_host({network, {}, {}}, free_memory), options);

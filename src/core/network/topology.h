@@ -78,7 +78,7 @@ class RankNetwork {
     /// The same hosts with one rank each, of the same number.
     RankNetwork of_hosts() const {
         return {topology_,
-                std::make_shared<const Placement>(Placement::one_rank_per_host(host_count())),
+                std::make_shared<const Placement>(Placement::in_blocks(host_count(), 1)),
                 memory_};
     }
 
@@ -87,10 +87,5 @@ class RankNetwork {
     std::shared_ptr<const Topology> topology_;
     std::shared_ptr<const Placement> placement_;
 };
-
-inline RankNetwork one_rank_per_host(Topology topology, MemoryCosts memory = {}) {
-    Placement placement = Placement::one_rank_per_host(topology.network.host_count());
-    return {std::move(topology), std::move(placement), memory};
-}
 
 }  // namespace mutirao

@@ -103,7 +103,7 @@ TEST(Bounds, OfThreeHostsAreAsComputedByHand) {
     Network network = one_way_round();
     for (const int host : {0, 1, 2})
         network.set_host(host, {.port_bytes_per_us = static_cast<double>(1 << host)});
-    const RankNetwork ranks = one_rank_per_host({network, {}, {}});
+    const RankNetwork ranks = test::one_rank_per_host({network, {}, {}});
     constexpr ByHand expected[] = {
         {Collective::barrier, 60, 0},
         {Collective::broadcast, 60, 60 + 100},          // into host 0
@@ -194,7 +194,7 @@ TEST(Bounds, OfBlocksThatOnlyTheirRanksKnowAreThoseOfEqualOnes) {
 TEST(Bounds, AreReachedBetweenTwoHosts) {
     Network network(2);
     network.set_both(0, 1, {100, 4});
-    const RankNetwork ranks = one_rank_per_host(topology_of(network), test::free_memory);
+    const RankNetwork ranks = test::one_rank_per_host(topology_of(network), test::free_memory);
     for (const CollectiveRow& row : collectives) {
         if (row.collective == Collective::barrier) continue;
         const CallShape shape{.collective = row.collective, .length_bytes = 1000};
@@ -209,7 +209,7 @@ TEST(Bounds, AreReachedBetweenTwoHosts) {
 TEST(Bounds, AreNothingWhereSomeRankCannotBeReached) {
     Network network = one_way_round();
     network.set_link(2, 0, {.latency_us = unusable});
-    const RankNetwork ranks = one_rank_per_host({network, {}, {}});
+    const RankNetwork ranks = test::one_rank_per_host({network, {}, {}});
     const auto has_bounds = [&](Collective collective, int root) {
         return lower_bounds({.collective = collective, .root = root, .length_bytes = 1}, ranks)
             .has_value();
@@ -243,11 +243,11 @@ TEST(Bounds, OfWhatIsMeasuredCountNothingAssumed) {
     const Network network = test::uniform_network(2, {3}, {10, 10, 100});
     const CallShape shape{.collective = Collective::allreduce, .length_bytes = 1000};
     const auto us = [&](MemoryCosts memory) {
-        return measured_lower_bounds(shape, one_rank_per_host({network, {}, {}}, memory))->us();
+        return measured_lower_bounds(shape, test::one_rank_per_host({network, {}, {}}, memory))->us();
     };
     EXPECT_DOUBLE_EQ(us({.reduce_bytes_per_us = 1}), 3 + 10);
     EXPECT_DOUBLE_EQ(us({.reduce_bytes_per_us = 1, .measured = true}), 500);
-    EXPECT_DOUBLE_EQ(lower_bounds(shape, one_rank_per_host({network, {}, {}}))->us(), 23 + 10);
+    EXPECT_DOUBLE_EQ(lower_bounds(shape, test::one_rank_per_host({network, {}, {}}))->us(), 23 + 10);
 }
 
 // Of each of 300 bytes two sums, by three ranks at 2 bytes/us.
@@ -275,7 +275,7 @@ TEST(Bounds, OfOneHostOrNothingToDoAreZero) {
 TEST(Bounds, HoldAmongManyHosts) {
     constexpr int hosts = 150;
     const Network network = test::random_network(5, hosts);
-    const RankNetwork ranks = one_rank_per_host(topology_of(network));
+    const RankNetwork ranks = test::one_rank_per_host(topology_of(network));
     for (const CollectiveRow& row : collectives) {
         const bool barrier = row.collective == Collective::barrier;
         const CallShape shape{.collective = row.collective, .root = row.rooted ? 77 : 0,
@@ -289,7 +289,7 @@ TEST(Bounds, HoldAmongManyHosts) {
     Network without_overheads = network;
     for (int host = 0; host < hosts; ++host) without_overheads.set_host(host, {});
     EXPECT_DOUBLE_EQ(lower_bounds({.root = 77, .length_bytes = 1},
-                                  one_rank_per_host(topology_of(without_overheads)))
+                                  test::one_rank_per_host(topology_of(without_overheads)))
                          ->latency_us,
                      *latency_bound_us(network, 77));
 }

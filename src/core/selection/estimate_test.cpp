@@ -39,7 +39,7 @@ int expect_full_prediction(const CallShape& shape, const RankNetwork& ranks, dou
     return estimated;
 }
 
-RankNetwork one_on_each(const Network& network) { return one_rank_per_host(topology_of(network)); }
+RankNetwork one_on_each(const Network& network) { return test::one_rank_per_host(topology_of(network)); }
 
 // Seen to fail where the samples of a ring had one segment and two for each rank, which hides its
 // pace behind its latency: it was chosen in less than half the time that it takes.

@@ -14,7 +14,7 @@ struct OfRank {
     explicit OfRank(int rank, std::uint64_t owner = 0) : slot(0, owner) {
         members.my_rank = rank;
         members.twin_rank_of.assign(chain_ranks, 0);
-        members.placement = std::make_shared<const Placement>(Placement::one_rank_per_host(chain_ranks));
+        members.placement = std::make_shared<const Placement>(Placement::in_blocks(chain_ranks, 1));
     }
     Slot slot;
     Members members;

@@ -42,7 +42,7 @@ Plan plan_of(const Schedule& schedule, std::vector<int> twin_rank_of = {0, 0}, i
     Members members;
     members.my_rank = my_rank;
     members.placement =
-        std::make_shared<const Placement>(Placement::one_rank_per_host(static_cast<int>(twin_rank_of.size())));
+        std::make_shared<const Placement>(Placement::in_blocks(static_cast<int>(twin_rank_of.size()), 1));
     members.twin_rank_of = std::move(twin_rank_of);
     return Plan(schedule, Transport{}, members);
 }
