@@ -6,7 +6,6 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -134,15 +133,3 @@ std::optional<Arm> arm_for(const Candidate& candidate, const CallShape& shape, c
 std::optional<std::vector<Schedule>> build_all(const Arm& arm, const CallShape& shape, const Placement& placement);
 
 }  // namespace mutirao
-
-template <>
-struct std::hash<mutirao::ShapeClass> {
-    std::size_t operator()(const mutirao::ShapeClass& shapes) const noexcept {
-        // Roots and lengths are what tells classes apart; the odd factor spreads them.
-        const auto root = static_cast<std::size_t>(shapes.root + 1);
-        const auto rest = static_cast<std::size_t>(shapes.collective) * 256 +
-                          static_cast<std::size_t>(shapes.length_class) * 2 +
-                          (shapes.commutes ? 1 : 0);
-        return (root << 16 ^ rest) * 0x9E3779B97F4A7C15u;
-    }
-};
