@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <map>
 
 #include "agent/frame.h"

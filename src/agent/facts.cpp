@@ -1,5 +1,6 @@
 #include "agent/facts.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "agent/frame.h"

@@ -1,7 +1,6 @@
 #include "agent/link_prober.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace mutirao::agent {

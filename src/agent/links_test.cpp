@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "simulate/random.h"
 
 namespace mutirao::agent {

@@ -15,7 +15,6 @@
 #include <optional>
 #include <span>
 #include <unordered_set>
-#include <variant>
 #include <vector>
 
 #include "agent/agent.h"

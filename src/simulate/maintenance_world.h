@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "core/spanning_tree/maintenance.h"
 #include "simulate/channels.h"

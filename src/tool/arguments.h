@@ -2,7 +2,6 @@
 // exit code 2 for wrong input and 1 for what cannot be done.
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <istream>
 #include <map>

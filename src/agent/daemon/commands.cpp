@@ -11,7 +11,6 @@
 #include <fstream>
 #include <limits>
 #include <span>
-#include <sstream>
 
 #include "agent/agent.h"
 #include "agent/rendezvous.h"

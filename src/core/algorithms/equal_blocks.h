@@ -1,7 +1,6 @@
 // Blocks, one for every rank, as gathers, scatters and exchanges move them.
 #pragma once
 
-#include <utility>
 #include <vector>
 
 #include "core/algorithms/algorithm.h"

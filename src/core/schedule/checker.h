@@ -8,7 +8,6 @@
 // Because racing steps are refused, the data they move does not depend on the order either.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

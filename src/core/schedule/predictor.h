@@ -29,7 +29,6 @@
 // A copy or a reduction keeps its rank's processor busy for n / copy or n / reduce.
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "core/network/topology.h"

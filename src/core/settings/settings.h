@@ -10,8 +10,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
-#include <vector>
 
 #include "core/algorithms/algorithm.h"
 

@@ -25,7 +25,6 @@
 
 #include <cstdint>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "core/network/tree.h"

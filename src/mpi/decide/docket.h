@@ -21,7 +21,6 @@
 #include "core/selection/selection.h"
 #include "core/settings/settings.h"
 #include "mpi/account/record.h"
-#include "mpi/base/environment.h"
 #include "mpi/base/world.h"
 #include "mpi/watch/lookout.h"
 #include "profile/profile_store.h"

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
-#include <optional>
 #include <type_traits>
 
 #include "mpi/account/report.h"

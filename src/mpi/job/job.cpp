@@ -11,7 +11,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "agent/sensors/bandwidth.h"
 #include "core/network/sites.h"
 #include "core/text/bytes.h"
 #include "mpi/base/environment.h"

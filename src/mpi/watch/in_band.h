@@ -18,7 +18,6 @@
 
 #include "agent/news_batches.h"
 #include "core/forecast/change_detector.h"
-#include "core/selection/selection.h"
 #include "core/settings/settings.h"
 #include "core/spanning_tree/rounds.h"
 #include "core/text/bytes.h"
