@@ -175,7 +175,8 @@ Communicator::Turn Communicator::enter(const CallShape& shape) {
         count(shape, call);
     }
     if (phase_ == Phase::ruled && call >= next_event_) {
-        on_event(call);
+        go_on_with_the_rest(call);
+        follow(call);
     }
     if (phase_ == Phase::native) {
         return {};
@@ -218,11 +219,6 @@ Outcome Communicator::run(const Turn& turn, const CallOnComm& call) {
     int error = operation_->memory(call.quiet).lay_out(call.binding);
     if (error == MPI_SUCCESS) error = operation_->run(*turn.by.plan, turn.tag, surroundings_);
     return {error, error != MPI_SUCCESS};
-}
-
-void Communicator::on_event(std::uint64_t call) {
-    go_on_with_the_rest(call);
-    follow(call);
 }
 
 // What other communicators have left to be done, and what the report tells meanwhile.

@@ -157,7 +157,6 @@ class Communicator final : private Background {
         std::optional<EpochDecider> epochs{};  ///< the decider's
     };
 
-    void on_event(std::uint64_t call);
     void go_on_with_the_rest(std::uint64_t call);
     void be_native(std::string reason);
 
