@@ -179,10 +179,6 @@ class Check {
         return describe(node.rank, graph_.id(index), *node.step);
     }
 
-    static bool is_message(const Step& step) {
-        return step.kind == StepKind::send || step.kind == StepKind::receive;
-    }
-
     Schedule::After dependencies(StepIndex index) const {
         return schedules_[static_cast<std::size_t>(graph_.nodes[index].rank)].dependencies(*graph_.nodes[index].step);
     }
@@ -203,7 +199,7 @@ class Check {
     void check_pair(StepIndex index) const {
         const Node& node = graph_.nodes[index];
         const Step& step = *node.step;
-        if (!is_message(step)) return;
+        if (!step.is_message()) return;
         if (step.peer >= static_cast<int>(schedules_.size()))
             throw Fault{"peer out of range: " + words(index) + ", but there are " + std::to_string(schedules_.size()) +
                         " ranks"};
@@ -232,10 +228,8 @@ class Check {
             std::vector<Stretch> written;
             if (target.buffer == Buffer::output && lent.read(target.offset_bytes, target.end_bytes(), written))
                 throw Fault{"write outside the output that the collective promises: " + words(index)};
-            const bool overlap = step.source.buffer == target.buffer &&
-                                 step.source.offset_bytes < target.end_bytes() &&
-                                 target.offset_bytes < step.source.end_bytes();
-            if (!is_message(step) && overlap) throw Fault{"source and target overlap: " + words(index)};
+            if (!step.is_message() && step.source.overlaps(target))
+                throw Fault{"source and target overlap: " + words(index)};
         }
     }
 
@@ -282,7 +276,7 @@ class Check {
             started_[index] = true;
             if (node.next_in_order != no_step) no_longer_waits(node.next_in_order);
             const bool receives = node.step->kind == StepKind::receive;
-            if (!is_message(*node.step)) {
+            if (!node.step->is_message()) {
                 move_data(index, index);
                 complete(index);
             } else if (started_[node.partner]) {

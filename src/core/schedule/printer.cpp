@@ -43,7 +43,7 @@ void write_region(JsonWriter& json, const Region& region) {
 
 void write_step(JsonWriter& json, StepId id, const Step& step, Schedule::After after) {
     json.begin_object().member("id", id).member("kind", to_string(step.kind));
-    if (step.kind == StepKind::send || step.kind == StepKind::receive) {
+    if (step.is_message()) {
         json.member("peer", step.peer);
         write_region(json, step.kind == StepKind::send ? step.source : step.target);
     } else {

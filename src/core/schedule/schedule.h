@@ -25,6 +25,9 @@ struct Region {
     std::size_t length_bytes = 0;
 
     std::size_t end_bytes() const { return offset_bytes + length_bytes; }
+    bool overlaps(const Region& other) const {
+        return buffer == other.buffer && offset_bytes < other.end_bytes() && other.offset_bytes < end_bytes();
+    }
     bool operator==(const Region&) const = default;
 };
 
@@ -47,6 +50,8 @@ struct Step {
     std::uint32_t dependency_count;
     /// reduce: target = source op target; otherwise target = target op source.
     bool source_first = false;
+
+    bool is_message() const { return kind == StepKind::send || kind == StepKind::receive; }
 };
 
 /// Where a joined schedule finds what it calls its input and its output. They must not meet, unless

@@ -45,7 +45,7 @@ void StepGraph::add_order(std::size_t rank_count) {
     for (StepIndex index = 0; index < nodes.size(); ++index) {
         const Step& step = *nodes[index].step;
         // Copies and reductions wait for what they depend on, and for each other only by that.
-        if (step.kind == StepKind::copy || step.kind == StepKind::reduce) continue;
+        if (!step.is_message()) continue;
         const std::size_t column =
             peer_exists(step, rank_count) ? static_cast<std::size_t>(step.peer) : rank_count;
         StepIndex& before = latest[static_cast<std::size_t>(step.kind)][column];

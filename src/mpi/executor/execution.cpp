@@ -15,14 +15,6 @@
 namespace mutirao::mpi {
 namespace {
 
-bool is_message(const mutirao::Step& step) {
-    return step.kind == StepKind::send || step.kind == StepKind::receive;
-}
-
-bool overlap(const Region& a, const Region& b) {
-    return a.buffer == b.buffer && a.offset_bytes < b.end_bytes() && b.offset_bytes < a.end_bytes();
-}
-
 /// What must be complete before a step: bit n stands for the n-th message of those awaited.
 using Messages = std::uint64_t;
 constexpr std::size_t most_messages = 64;
@@ -62,7 +54,7 @@ void Plan::add_steps(const Schedule& schedule, const std::vector<bool>& detached
     std::vector<Copied> copied;
     for (const mutirao::Step& step : schedule.steps()) {
         const bool left_behind = detached[steps_.size()];
-        const int rank = is_message(step) ? twin_rank_of[static_cast<std::size_t>(step.peer)] : -1;
+        const int rank = step.is_message() ? twin_rank_of[static_cast<std::size_t>(step.peer)] : -1;
         const Region& region = step.kind == StepKind::receive ? step.target : step.source;
         Step made{step.kind, left_behind, step.source_first, step.source.buffer,
                   step.target.buffer, rank, static_cast<int>(region.length_bytes),
@@ -73,8 +65,7 @@ void Plan::add_steps(const Schedule& schedule, const std::vector<bool>& detached
             made.copy_bytes = place_of_copy(region, copied);
         } else if (step.kind != StepKind::send) {
             // Steps that use the same bytes run in the order in which they stand.
-            std::erase_if(copied,
-                          [&](const Copied& each) { return overlap(each.region, step.target); });
+            std::erase_if(copied, [&](const Copied& each) { return each.region.overlaps(step.target); });
         }
         send_count_ += step.kind == StepKind::send ? 1 : 0;
         steps_.push_back(made);
