@@ -265,11 +265,7 @@ class AgentLoop final : private MeshListener {
         carry(rounds_.restart());
     }
 
-    double view_us(int peer) const {
-        const auto hosts = static_cast<std::size_t>(host_count());
-        return rounds_.view().latency_us[static_cast<std::size_t>(job_.self) * hosts +
-                                         static_cast<std::size_t>(peer)];
-    }
+    double view_us(int peer) const { return rounds_.view().latency_us[rounds_.view().index(job_.self, peer)]; }
 
     /// What this end has measured freshly and the others do not hold yet, or no more: the other end may
     /// have said something else.
@@ -369,11 +365,10 @@ class AgentLoop final : private MeshListener {
     }
 
     void note_changes(const NetworkView& view) {
-        const auto hosts = static_cast<std::size_t>(host_count());
-        for (std::size_t low = 0; low < hosts; ++low) {
-            for (std::size_t high = low + 1; high < hosts; ++high) {
-                const double before_us = published_.latency_us[low * hosts + high];
-                const double after_us = view.latency_us[low * hosts + high];
+        for (int low = 0; low < host_count(); ++low) {
+            for (int high = low + 1; high < host_count(); ++high) {
+                const double before_us = published_.latency_us[published_.index(low, high)];
+                const double after_us = view.latency_us[view.index(low, high)];
                 if (before_us == after_us) continue;
                 journal_.event("link " + std::to_string(low) + "-" + std::to_string(high) + ": " +
                                text_of(before_us) + " -> " + text_of(after_us));

@@ -50,9 +50,7 @@ class TreeShares {
     };
 
     bool is_long(int low, int high) const {
-        const std::size_t at = static_cast<std::size_t>(low) * hosts_.size() +
-                               static_cast<std::size_t>(high);
-        return 2 * view_.latency_us[at] > period_us_;
+        return 2 * view_.latency_us[view_.index(low, high)] > period_us_;
     }
     double at(int host, bool long_link) const {
         const Host& end = hosts_[static_cast<std::size_t>(host)];

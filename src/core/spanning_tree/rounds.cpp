@@ -175,10 +175,7 @@ void Rounds::learn(const std::vector<LinkNews>& news, int from, Output& out) {
 }
 
 void Rounds::show(const LinkNews& news) {
-    const auto hosts = static_cast<std::size_t>(view_.host_count);
-    const auto low = static_cast<std::size_t>(news.low);
-    const auto high = static_cast<std::size_t>(news.high);
-    for (const std::size_t place : {low * hosts + high, high * hosts + low}) {
+    for (const std::size_t place : {view_.index(news.low, news.high), view_.index(news.high, news.low)}) {
         view_.latency_us[place] = news.state.latency_us;
         if (news.state.usable()) view_.last_known_us[place] = news.state.latency_us;
     }

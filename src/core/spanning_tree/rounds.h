@@ -74,6 +74,10 @@ struct NetworkView {
     std::vector<double> bandwidth_bytes_per_us;
     std::vector<HostSpeed> host_speeds;  ///< by host
 
+    /// Of the link between two hosts, in each matrix.
+    std::size_t index(int a, int b) const {
+        return static_cast<std::size_t>(a) * static_cast<std::size_t>(host_count) + static_cast<std::size_t>(b);
+    }
     bool operator==(const NetworkView&) const = default;
 };
 

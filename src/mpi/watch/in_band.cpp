@@ -43,8 +43,7 @@ std::optional<double> LeaderRounds::believed_us(int host) const {
     if (rounds_.unknown(host)) {
         return std::nullopt;
     }
-    return rounds_.view().latency_us[static_cast<std::size_t>(me()) * static_cast<std::size_t>(host_count()) +
-                                     static_cast<std::size_t>(host)];
+    return rounds_.view().latency_us[rounds_.view().index(me(), host)];
 }
 
 void LeaderRounds::carry(const Rounds::Output& output) {

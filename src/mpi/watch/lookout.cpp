@@ -30,29 +30,25 @@ class Latencies {
 
     bool silent(int host) const { return silent_[static_cast<std::size_t>(host)]; }
     double between(int a, int b) const {
-        const double latency_us = view_.latency_us[index(a, b)];
+        const double latency_us = view_.latency_us[view_.index(a, b)];
         return std::isfinite(latency_us) || (!silent(a) && !silent(b))
                    ? latency_us
-                   : view_.last_known_us[index(a, b)] + without_agent_us;
+                   : view_.last_known_us[view_.index(a, b)] + without_agent_us;
     }
 
     /// With what agents have measured of its bandwidth, if they have.
     Link link(int a, int b) const {
         Link link{.latency_us = between(a, b)};
-        if (!view_.bandwidth_bytes_per_us.empty() && view_.bandwidth_bytes_per_us[index(a, b)] > 0) {
-            link.bandwidth_bytes_per_us = view_.bandwidth_bytes_per_us[index(a, b)];
+        if (!view_.bandwidth_bytes_per_us.empty() && view_.bandwidth_bytes_per_us[view_.index(a, b)] > 0) {
+            link.bandwidth_bytes_per_us = view_.bandwidth_bytes_per_us[view_.index(a, b)];
         }
         return link;
     }
 
   private:
-    std::size_t index(int a, int b) const {
-        return static_cast<std::size_t>(a) * static_cast<std::size_t>(view_.host_count) +
-               static_cast<std::size_t>(b);
-    }
     bool is_silent(int host) const {
         for (int other = 0; other < view_.host_count; ++other) {
-            if (other != host && std::isfinite(view_.latency_us[index(host, other)])) {
+            if (other != host && std::isfinite(view_.latency_us[view_.index(host, other)])) {
                 return false;
             }
         }
