@@ -409,17 +409,14 @@ class AgentLoop final : private MeshListener {
             .member("channel_up", mesh_.up(peer))
             .member("over_tcp", prober != nullptr && prober->over_channel())
             .member("announced_us", view_us(peer));
-        json.key("latency_us");
         const auto forecast = prober != nullptr ? prober->detector().forecast() : std::nullopt;
-        if (forecast) {
+        json.optional("latency_us", forecast, [&](const Forecast& known) {
             json.begin_object()
-                .member("value", forecast->value)
-                .member("error", forecast->error)
-                .member("forecaster", forecast->forecaster)
+                .member("value", known.value)
+                .member("error", known.error)
+                .member("forecaster", known.forecaster)
                 .end_object();
-        } else {
-            json.null();
-        }
+        });
         json.member("recent_us", journal_.recent_us(peer)).end_object();
     }
 

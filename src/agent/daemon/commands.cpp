@@ -200,23 +200,16 @@ int run_agent(const Words& words, std::ostream& out) {
 
 namespace {
 
-void put_matrix(JsonWriter& json, const char* name, const std::vector<double>& matrix,
-                int host_count) {
-    const auto hosts = static_cast<std::size_t>(host_count);
-    json.key(name).begin_array();
-    for (std::size_t i = 0; i < matrix.size(); i += hosts) json.value(std::span(matrix).subspan(i, hosts));
-    json.end_array();
-}
-
 void put_network(JsonWriter& json, const NetworkView& view) {
+    const auto hosts = static_cast<std::size_t>(view.host_count);
     json.begin_object()
         .member("unknown_links", view.unknown_links)
         .member("version", view.version)
-        .member("version_hash", hexadecimal(view.version_hash));
-    json.member("tree", view.tree);
-    put_matrix(json, "latency_us", view.latency_us, view.host_count);
-    put_matrix(json, "last_known_us", view.last_known_us, view.host_count);
-    put_matrix(json, "bandwidth_bytes_per_us", view.bandwidth_bytes_per_us, view.host_count);
+        .member("version_hash", hexadecimal(view.version_hash))
+        .member("tree", view.tree)
+        .matrix("latency_us", view.latency_us, hosts)
+        .matrix("last_known_us", view.last_known_us, hosts)
+        .matrix("bandwidth_bytes_per_us", view.bandwidth_bytes_per_us, hosts);
     json.list("host_speeds", view.host_speeds, [&](const HostSpeed& each) {
         json.begin_object()
             .member("copy_bytes_per_us", each.copy_bytes_per_us)
@@ -238,15 +231,8 @@ std::string status_json(const std::string& name, const ViewReader& reader) {
         .member("host_count", reader.host_count())
         .member("job", hexadecimal(reader.job()))
         .member("changes", reader.changes());
-    const auto part = [&json](const char* key, const auto& content, const auto& put) {
-        json.key(key);
-        if (content)
-            put(*content);
-        else
-            json.null();
-    };
-    part("network", reader.read(), [&](const NetworkView& view) { put_network(json, view); });
-    part("status", reader.status(), [&](const std::string& status) { json.json(status); });
+    json.optional("network", reader.read(), [&](const NetworkView& view) { put_network(json, view); });
+    json.optional("status", reader.status(), [&](const std::string& status) { json.json(status); });
     json.end_object();
     return json.take();
 }

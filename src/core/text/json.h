@@ -6,6 +6,7 @@
 #include <concepts>
 #include <optional>
 #include <ranges>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -74,6 +75,22 @@ class JsonWriter {
         key(name).begin_array();
         for (const auto& each : values) put(each);
         return end_array();
+    }
+
+    /// An array of rows, each of so many values.
+    JsonWriter& matrix(std::string_view name, const std::vector<double>& values, std::size_t columns) {
+        key(name).begin_array();
+        for (std::size_t row = 0; row < values.size(); row += columns) value(std::span(values).subspan(row, columns));
+        return end_array();
+    }
+
+    /// What `put` writes, or null.
+    template <class Value, class Put>
+    JsonWriter& optional(std::string_view name, const std::optional<Value>& content, const Put& put) {
+        key(name);
+        if (!content) return null();
+        put(*content);
+        return *this;
     }
 
     /// The finished document; every object and array must be closed.

@@ -7,7 +7,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 
 #include "core/text/json.h"
 #include "mpi/account/record.h"
@@ -59,11 +58,7 @@ void put_topology(JsonWriter& json, const Topology& topology) {
     json.member("sites", topology.site_of);
     json.member("tree", topology.spanning_tree);
     const auto hosts = static_cast<std::size_t>(topology.network.host_count());
-    json.key("latency_us").begin_array();
-    for (std::size_t from = 0; from < hosts; ++from) {
-        json.value(std::span(topology.network.latency_us()).subspan(from * hosts, hosts));
-    }
-    json.end_array();
+    json.matrix("latency_us", topology.network.latency_us(), hosts);
 }
 
 // What one call of each took, the mean of the ranks or the slowest one's (ClassChoice): the median of the latest
