@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "core/text/bytes.h"
+#include "core/text/names.h"
 #include "core/text/units.h"
 
 namespace mutirao::mpi {
@@ -103,12 +104,8 @@ Introduction introduce(const Settings& settings, std::uint64_t settings_hash, in
 }
 
 std::string extent_of(const World& world) {
-    std::string names;
-    for (const std::string& name : world.host_names) {
-        names += (names.empty() ? "" : ", ") + name;
-    }
     return counted(static_cast<std::size_t>(world.rank_count()), "rank") + " on " +
-           counted(static_cast<std::size_t>(world.host_count()), "host") + " (" + names + ")";
+           counted(static_cast<std::size_t>(world.host_count()), "host") + " (" + listed(world.host_names) + ")";
 }
 
 World world_of(const std::vector<Introduction>& introductions, int my_rank) {
