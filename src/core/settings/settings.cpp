@@ -294,13 +294,6 @@ constexpr std::pair<std::string_view, std::string_view> retired[] = {
     {"detached_bytes", "as much is left behind as the kernel takes at once"},
 };
 
-const SettingRow* find_row(std::string_view name) {
-    for (const SettingRow& row : setting_rows()) {
-        if (row.name == name) return &row;
-    }
-    return nullptr;
-}
-
 /// `name`: after `prefix`, with which all are spelled here; `spelled` turns a row's name into what the user
 /// would have written after it.
 template <typename Spelled>
@@ -389,8 +382,8 @@ std::string_view what_replaced(std::string_view name) {
 
 std::string assign_setting(Settings& settings, std::string_view name, std::string_view value) {
     if (!what_replaced(name).empty()) return {};
-    const SettingRow* row = find_row(name);
-    if (!row) return unknown(name, "", [](std::string_view text) { return std::string(text); });
+    const auto row = std::ranges::find(setting_rows(), name, &SettingRow::name);
+    if (row == setting_rows().end()) return unknown(name, "", [](std::string_view text) { return std::string(text); });
     const std::string error = row->assign(settings, value);
     return error.empty() ? error : std::string(name) + ": " + error;
 }
