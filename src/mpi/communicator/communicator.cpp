@@ -836,13 +836,9 @@ Living& living() {
 int delete_communicator(MPI_Comm, int, void* attribute, void*) {
     auto* const communicator = static_cast<Communicator*>(attribute);
     ++RecentCommunicator::current;
-    std::unique_ptr<Communicator> freed;
+    decltype(Living::all)::node_type freed;  // ends without the lock
     const std::lock_guard lock(living().mutex);
-    const auto found = living().all.find(communicator);
-    if (found != living().all.end()) {
-        freed = std::move(found->second);
-        living().all.erase(found);
-    }
+    freed = living().all.extract(communicator);
     return MPI_SUCCESS;
 }
 
