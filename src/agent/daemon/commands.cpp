@@ -29,13 +29,13 @@ using tool::UsageError;
 
 // `mutirao-agent run`: an agent in the foreground until a signal ends it.
 
-std::uint64_t HostFile::id() const {
+std::uint64_t id_of(const std::vector<HostLine>& hosts) {
     std::string text;
     for (const HostLine& line : hosts) text += line.host + " " + std::to_string(line.port) + "\n";
     return fnv1a(std::as_bytes(std::span(text)));
 }
 
-HostFile read_host_file(std::istream& input, const std::string& name) {
+std::vector<HostLine> read_host_file(std::istream& input, const std::string& name) {
     std::vector<HostLine> hosts;
     tool::read_lines(input, name, [&](const Words& words) {
         HostLine host{words[0]};
@@ -49,7 +49,7 @@ HostFile read_host_file(std::istream& input, const std::string& name) {
     if (hosts.size() < 2) throw UsageError(name + ": fewer than two hosts");
     if (hosts.size() > rounds::most_hosts)
         throw UsageError(name + ": too many hosts (at most " + std::to_string(rounds::most_hosts) + ")");
-    return {std::move(hosts)};
+    return hosts;
 }
 
 namespace {
@@ -86,7 +86,7 @@ std::string required(const Arguments& arguments, const std::string& name) {
     return *value;
 }
 
-HostFile hosts_from(const std::string& path) {
+std::vector<HostLine> hosts_from(const std::string& path) {
     std::ifstream input(path);
     if (!input) throw UsageError("host file " + path + " cannot be read");
     return read_host_file(input, path);
@@ -136,9 +136,9 @@ std::string checked_segment_name(const std::optional<std::string>& given) {
     return full_segment_name(*given);
 }
 
-std::vector<Contact> contacts_of(const HostFile& file) {
+std::vector<Contact> contacts_of(const std::vector<HostLine>& hosts) {
     std::vector<Contact> contacts;
-    for (const HostLine& line : file.hosts) {
+    for (const HostLine& line : hosts) {
         const auto contact = contact_of(line.host, line.port);
         if (!contact) throw Failure("host '" + line.host + "' has no IPv4 address");
         contacts.push_back(*contact);
@@ -164,19 +164,19 @@ void wait_for_end(const Thread& agent) {
 
 int run_agent(const Words& words, std::ostream& out) {
     const Arguments arguments = arguments_from(words);
-    const HostFile file = hosts_from(required(arguments, "hosts"));
+    const std::vector<HostLine> hosts = hosts_from(required(arguments, "hosts"));
     required(arguments, "self");
     Job job;
     job.self = static_cast<int>(
-        arguments.number("self", 0, 0, static_cast<long long>(file.hosts.size()) - 1));
+        arguments.number("self", 0, 0, static_cast<long long>(hosts.size()) - 1));
     job.key = read_key_file(required(arguments, "key"));
     job.options = options_from(arguments);
-    job.id = file.id();
-    const auto own_port = file.hosts[static_cast<std::size_t>(job.self)].port;
+    job.id = id_of(hosts);
+    const auto own_port = hosts[static_cast<std::size_t>(job.self)].port;
     const auto port = static_cast<std::uint16_t>(
         arguments.number("port", own_port, 1, std::numeric_limits<std::uint16_t>::max()));
     const std::string name = checked_segment_name(arguments.option("name"));
-    job.contacts = contacts_of(file);
+    job.contacts = contacts_of(hosts);
 
     // Blocked before there are threads, so that a signal waits until somebody asks for it.
     const sigset_t signals = ending_signals();

@@ -24,15 +24,11 @@ struct HostLine {
     bool operator==(const HostLine&) const = default;
 };
 
-struct HostFile {
-    std::vector<HostLine> hosts;
-
-    /// Equal on hosts with the same lines.
-    std::uint64_t id() const;
-};
-
 /// `name` is how the error calls the file. Throws tool::UsageError.
-HostFile read_host_file(std::istream& input, const std::string& name);
+std::vector<HostLine> read_host_file(std::istream& input, const std::string& name);
+
+/// Equal on hosts with the same lines.
+std::uint64_t id_of(const std::vector<HostLine>& hosts);
 
 inline constexpr int another_agent_runs = 3;
 
