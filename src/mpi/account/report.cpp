@@ -47,7 +47,7 @@ void tell(const Settings& settings, const Job* job) {
         const std::string text = explanation(job);
         std::fwrite(text.data(), 1, text.size(), stderr);
     } else if (settings.summary) {
-        write_line(STDERR_FILENO, summary(job));
+        write_line(summary(job));
     }
 }
 

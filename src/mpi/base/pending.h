@@ -23,12 +23,11 @@ class Pending {
         return PMPI_Test(&request_, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
     }
 
-    /// `rank`: of MPI_COMM_WORLD, as of say_if_long().
-    void wait(int rank) {
+    void wait() {
         const double begun_us = now_us();
         for (Patience patience; !complete();) {
             patience.rest();
-            say_if_long(begun_us, rank);
+            say_if_long(begun_us);
         }
     }
 

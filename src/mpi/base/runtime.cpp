@@ -126,9 +126,9 @@ void say(int level, const std::string& what) {
     static std::atomic<int> lines{0};
     const int number = lines.fetch_add(1);
     if (number < most_lines) {
-        write_line(STDERR_FILENO, prefix + what + "\n");
+        write_line(prefix + what + "\n");
     } else if (number == most_lines) {
-        write_line(STDERR_FILENO, prefix + "so many lines are enough, there are no more of this rank\n");
+        write_line(prefix + "so many lines are enough, there are no more of this rank\n");
     }
 }
 
@@ -151,12 +151,12 @@ void* next_function(const char* name) {
     return next_in_program == nullptr ? dlsym(RTLD_NEXT, name) : next_in_program(name);
 }
 
-void write_line(int file, std::string line) {
+void write_line(std::string line) {
     if (line.size() > PIPE_BUF) {
         line.resize(PIPE_BUF - 4);
         line += "...\n";
     }
-    while (write(file, line.data(), line.size()) < 0 && errno == EINTR) {
+    while (write(STDERR_FILENO, line.data(), line.size()) < 0 && errno == EINTR) {
     }
 }
 

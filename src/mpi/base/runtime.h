@@ -57,7 +57,7 @@ Function next(const char* name) {
     return function;
 }
 
-/// In one write(2), so that lines of several ranks do not mix; what is too long for that is cut.
-void write_line(int file, std::string line);
+/// To standard error, in one write(2), so that lines of several ranks do not mix; what is too long for that is cut.
+void write_line(std::string line);
 
 }  // namespace mutirao::mpi

@@ -8,17 +8,18 @@
 #include <utility>
 
 #include "agent/system.h"
+#include "mpi/base/world.h"
 
 namespace mutirao::mpi {
 
-void say_if_long(double begun_us, int rank) {
+void say_if_long(double begun_us) {
     constexpr int patience_s = 30;
     static std::atomic<bool> said{false};
     if (now_us() - begun_us > patience_s * 1e6 && !said.exchange(true)) {
         std::fprintf(stderr,
                      "mutirao: rank %d has waited %d s for the others to start; is mutirao preloaded into every rank? "
                      "If some lack it, preload it into all or into none\n",
-                     rank, patience_s);
+                     rank_in(MPI_COMM_WORLD), patience_s);
     }
 }
 

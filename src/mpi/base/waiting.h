@@ -48,8 +48,8 @@ class Patience {
 };
 
 /// In a wait for ranks that may not run mutirao at all, since `begun_us`: says so on stderr, once in a process, when it
-/// has lasted for so long that something must be wrong. `rank`: of MPI_COMM_WORLD.
-void say_if_long(double begun_us, int rank);
+/// has lasted for so long that something must be wrong.
+void say_if_long(double begun_us);
 
 /// For work on files, since a home folder may hang for ever: `work` has a thread of its own, and what does not end in
 /// time goes on until the process ends. What it throws is lost.

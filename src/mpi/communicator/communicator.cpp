@@ -273,7 +273,7 @@ void Communicator::look_around(const CallShape& shape, std::uint64_t call) {
 
 void Communicator::wait_in_call(Pending& pending) {
     const Stopwatch stopwatch;
-    pending.wait(job_.my_rank());
+    pending.wait();
     job_.waited_in_call(stopwatch.elapsed_ms());
 }
 
@@ -315,7 +315,7 @@ bool Communicator::tell_or_hear(bool yes, int root) {
     if (my_rank_ == root) {
         job_.adopt(pending);
     } else {
-        pending.wait(job_.my_rank());
+        pending.wait();
     }
     return *said != 0;
 }
@@ -648,7 +648,7 @@ void Communicator::wait_for_epoch(std::uint64_t call) {
             source_background_->progress();
         }
         patience.rest();
-        say_if_long(begun_us, job_.my_rank());
+        say_if_long(begun_us);
     }
     waiting_ = false;
     const double ended_us = now_us();
@@ -793,7 +793,7 @@ void Communicator::settle_at_once(const CallShape& shape, std::uint64_t call) {
     while (!at_once_.contains(call)) {
         listen(call);
         patience.look_again();
-        say_if_long(begun_us, job_.my_rank());
+        say_if_long(begun_us);
     }
     take(at_once_.extract(call).mapped());
 }

@@ -365,7 +365,7 @@ void Job::begin(double init_ms) {
 void Job::wait_in_init() {
     const Stopwatch stopwatch;
     Introducing introducing(MPI_COMM_WORLD, *this);
-    introducing.pending().wait(my_rank_);
+    introducing.pending().wait();
     const std::shared_ptr<Peers> all = introducing.take();
     add(all);
     if (all->world().native_reason.empty()) {
