@@ -250,3 +250,10 @@ def test_the_programs_own_operators_on_types_with_holes(run, request, algorithms
 def test_unusual_uses_of_all_collectives(run, wheels_only, program, what):
     _, ours = ends_as_natively(run, program, what, settings=settings_of("wait", **FORCED), same_output=False)
     assert decided_calls(ours) > 0
+
+
+# Seen to hang where a call that is wrong on one rank alone did not count there.
+@pytest.mark.on_any_mpi
+@pytest.mark.parametrize("start", ["beside", "soon"])
+def test_ranks_that_say_how_much_room_they_have_count_as_others_do(run, start):
+    passed(run("unusual_collectives", "counts", ranks=3, settings={"start": start}))

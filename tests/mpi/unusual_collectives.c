@@ -267,7 +267,58 @@ static void absolute_addresses(void) {
     }
 }
 
+/* Who receives says how much room it has, which MPI forbids and MPI libraries take; and ranks without data say so in
+ * their own way. What goes wrong with the count of calls on one rank shows in the sums. */
+static void room_instead_of_lengths(void) {
+    enum { room = 8 };
+    int given[most_ranks * room], got[most_ranks * room], lengths[most_ranks], rooms[most_ranks], places[most_ranks];
+    for (int rank = 0; rank < world_size; ++rank) {
+        lengths[rank] = 1 + rank % room;
+        rooms[rank] = room;
+        places[rank] = rank * room;
+    }
+    for (int i = 0; i < world_size * room; ++i) {
+        given[i] = 7 * i;
+    }
+    for (int time = 0; time < 100; ++time) {
+        const int root = time % world_size;
+        int sum = 0;
+        got[0] = -1;
+        MPI_Scatterv(given, lengths, places, MPI_INT, got, room, MPI_INT, root, MPI_COMM_WORLD);
+        expect(got[0] == 7 * room * world_rank, "wrong data scattered into room for more", got[0]);
+        MPI_Allreduce(&time, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        expect(sum == world_size * time, "wrong sum", sum);
+        MPI_Gatherv(given, lengths[world_rank], MPI_INT, got, rooms, places, MPI_INT, root, MPI_COMM_WORLD);
+        for (int rank = 0; rank < world_size && world_rank == root; ++rank) {
+            expect(got[places[rank]] == 0, "wrong data gathered into room for more", rank);
+        }
+#if !defined(OPEN_MPI)
+        MPI_Datatype types[most_ranks];
+        const int none[most_ranks] = {0};
+        for (int rank = 0; rank < world_size; ++rank) {
+            types[rank] = world_rank == 0 ? MPI_INT : MPI_DATATYPE_NULL;
+        }
+        MPI_Alltoallw(given, none, none, types, got, none, none, types, MPI_COMM_WORLD);
+        MPI_Alltoallv(given, lengths, places, MPI_INT, got, rooms, places, MPI_INT, MPI_COMM_WORLD);
+#else
+        const int none[most_ranks] = {0}; /* at addresses of which one is MPI_IN_PLACE */
+        for (int rank = 0; rank < world_size; ++rank) {
+            places[rank] = rank;
+        }
+        const int is_last = world_rank == world_size - 1;
+        MPI_Alltoallv(is_last ? NULL : given, none, places, MPI_CHAR, is_last ? NULL : got, none, places, MPI_CHAR,
+                      MPI_COMM_WORLD);
+        for (int rank = 0; rank < world_size; ++rank) {
+            places[rank] = rank * room;
+        }
+#endif
+        MPI_Allreduce(&time, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        expect(sum == world_size * time, "wrong sum", sum);
+    }
+}
+
 static void counts_for_ranks(void) {
+    room_instead_of_lengths();
     for (int time = 0; time < 3; ++time) {
         overlapping_blocks();
         buffers_that_are_nowhere();

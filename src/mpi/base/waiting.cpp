@@ -17,8 +17,8 @@ void say_if_long(double begun_us) {
     static std::atomic<bool> said{false};
     if (now_us() - begun_us > patience_s * 1e6 && !said.exchange(true)) {
         std::fprintf(stderr,
-                     "mutirao: rank %d has waited %d s for the others to start; is mutirao preloaded into every rank? "
-                     "If some lack it, preload it into all or into none\n",
+                     "mutirao: rank %d has waited %d s for the others to start; is mutirao preloaded into every rank, "
+                     "with the same MUTIRAO_ settings? Preload it into all ranks or into none\n",
                      rank_in(MPI_COMM_WORLD), patience_s);
     }
 }

@@ -34,12 +34,14 @@ bool is_uneven(const Given& given) { return row_of(given.collective).in_blocks >
 /// Nothing where the MPI library is to judge: what it refuses, and what no schedule can hold. A buffer that
 /// may be in place and is, is no buffer.
 std::optional<Elements> elements(const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm quiet) {
+    // Empty messages may be spelt in many ways, all of them equal; and a block of nothing may lie anywhere.
+    if (count == 0) {
+        return Elements{const_cast<void*>(buffer), 0, type, {}};
+    }
     if (type == MPI_DATATYPE_NULL || count < 0 || buffer == MPI_IN_PLACE) {
         return std::nullopt;
     }
-    // Empty messages may be spelt in many ways, all of them equal.
-    const auto layout = count == 0 ? std::optional<TypeShape>(TypeShape{})
-                                   : shape_of(buffer, count, type, quiet);
+    const auto layout = shape_of(buffer, count, type, quiet);
     if (!layout) {
         return std::nullopt;
     }
@@ -48,11 +50,14 @@ std::optional<Elements> elements(const void* buffer, MPI_Count count, MPI_Dataty
     return all;
 }
 
-/// As elements(), but a type must be one even if there are no elements: what the others do here they cannot
-/// know, so there are no calls that are empty for all.
+bool is_type(MPI_Datatype type, MPI_Comm quiet) {
+    return type != MPI_DATATYPE_NULL && shape_of(&quiet, 1, type, quiet).has_value();
+}
+
+/// As elements(), of a block whose length the others do not know: where the MPI library looks at types of nothing, the
+/// type must be one.
 std::optional<Elements> typed_elements(const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm quiet) {
-    // MPICH looks only at the types of messages that have elements.
-    const bool has_type = type != MPI_DATATYPE_NULL && shape_of(&quiet, 1, type, quiet).has_value();
+    const bool has_type = (count == 0 && !looks_at_types_of_nothing) || is_type(type, quiet);
     const auto block = has_type ? elements(buffer, count, type, quiet) : std::nullopt;
     return block ? std::optional(or_nothing(*block)) : std::nullopt;
 }
@@ -102,12 +107,15 @@ bool find_blocks(const Given& given, const Side& side, const Place& here, Blocks
         return block.has_value();
     }
     const bool typed_each = given.collective == Collective::alltoallw;
-    if (!side.counts || !side.displacements || side.buffer == MPI_IN_PLACE ||
-        !(typed_each ? side.types != nullptr : typed_elements(nullptr, 0, side.type, here.quiet).has_value())) {
+    if (!side.counts || !side.displacements || side.buffer == MPI_IN_PLACE || (typed_each && side.types == nullptr)) {
         return false;
     }
-    const MPI_Count unit = typed_each ? 1 : extent_of(side.type);
-    const auto make = typed_each && looks_at_types_of_nothing ? typed_elements : elements;
+    const bool has_type = !typed_each && is_type(side.type, here.quiet);
+    if (looks_at_types_of_nothing && !typed_each && !has_type) {
+        return false;
+    }
+    const MPI_Count unit = typed_each ? 1 : has_type ? extent_of(side.type) : 0;
+    const auto make = typed_each ? typed_elements : elements;
     blocks.each.reserve(static_cast<std::size_t>(here.size));
     for (int rank = 0; rank < here.size; ++rank) {
         const auto block = make(moved(side.buffer, side.displacements[rank] * unit), side.counts[rank],
@@ -217,6 +225,21 @@ bool refused(const Given& given, const Side& one, const Side& all, const Blocks&
     return one.buffer == moved(all.buffer, (uneven ? all.displacements[rank] : rank * all.count) * size);
 }
 
+/// One block as its sender has it and as its receiver has room for it: of one length, as MPI asks. Where they differ, MPI
+/// libraries fill a part of the room; what does not fit is an error of this rank's call, and the others' goes on. False:
+/// the shorter one ends within an element of the other.
+bool make_alike(Elements& sent, Elements& room, Binding& binding) {
+    binding.truncated = sent.bytes() > room.bytes();
+    Elements& longer = binding.truncated ? sent : room;
+    const std::size_t bytes = std::min(sent.bytes(), room.bytes());
+    if (longer.bytes() == bytes) {
+        return true;
+    }
+    longer.count = static_cast<MPI_Count>(bytes / longer.layout.packed_bytes);
+    longer = or_nothing(longer);
+    return longer.bytes() == bytes;
+}
+
 bool broadcast(const Given& given, const Place& here, Binding& binding) {
     const auto message = block_of(given, given.receive, here);
     if (!message) {
@@ -233,7 +256,7 @@ bool broadcast(const Given& given, const Place& here, Binding& binding) {
 bool gathers_or_scatters(const Given& given, const Place& here, Binding& binding) {
     const bool scatters = row_of(given.collective).base == Collective::scatter;
     const Side &one = scatters ? given.receive : given.send, &all = scatters ? given.send : given.receive;
-    const auto mine = block_of(given, one, here);
+    auto mine = block_of(given, one, here);
     if (row_of(given.collective).rooted && given.root != here.rank) {
         if (!mine) {
             return false;
@@ -243,14 +266,17 @@ bool gathers_or_scatters(const Given& given, const Place& here, Binding& binding
         return true;
     }
     Blocks blocks;
-    if (!find_blocks(given, all, here, blocks) || refused(given, one, all, blocks, here.rank)) {
+    const bool in_place = one.buffer == MPI_IN_PLACE;
+    if (!find_blocks(given, all, here, blocks) || !(mine || in_place)) {
         return false;
+    }
+    if (!in_place && row_of(given.collective).in_blocks == InBlocks::own) {
+        Elements& among_all = blocks.each[static_cast<std::size_t>(here.rank)];
+        binding.to_native = !(scatters ? make_alike(among_all, *mine, binding) : make_alike(*mine, among_all, binding));
     }
     const Elements own = blocks.of(here.rank);
-    const bool in_place = one.buffer == MPI_IN_PLACE;
-    if (!in_place && !(mine && mine->bytes() == own.bytes())) {
-        return false;
-    }
+    binding.to_native = binding.to_native || refused(given, one, all, blocks, here.rank) ||
+                        (!in_place && mine->bytes() != own.bytes());
     set_shape(binding, given, blocks);
     const Elements& block = in_place ? own : *mine;
     const bool same_memory = one.buffer == all.buffer || one.buffer == own.buffer;
@@ -275,9 +301,15 @@ bool exchanges(const Given& given, const Place& here, Binding& binding) {
     }
     const bool alike = from.type == to.type && from.types == to.types && from.counts == to.counts &&
                        from.count == to.count && (to.count > 0 || is_uneven(given));
-    const bool refused = refuses_one_place && alike && from.buffer == to.buffer;
-    if (refused || !found || sent.bytes_of(here.rank) != received.bytes_of(here.rank)) {
+    if (!found) {
         return false;
+    }
+    binding.to_native = refuses_one_place && alike && from.buffer == to.buffer;
+    if (row_of(given.collective).in_blocks == InBlocks::own) {
+        const auto own = static_cast<std::size_t>(here.rank);
+        binding.to_native = !make_alike(sent.each[own], received.each[own], binding) || binding.to_native;
+    } else if (sent.bytes_of(here.rank) != received.bytes_of(here.rank)) {
+        binding.to_native = true;
     }
     set_shape(binding, given, sent, &received);
     read_all(binding, sent, here.size, in_place || from.buffer == to.buffer);
@@ -319,7 +351,9 @@ bool refused(const Given& given, MPI_Count operands, bool gets_result) {
         return false;
     }
     const void* const send = given.send.buffer;
-    const bool same = send == given.receive.buffer && send != nullptr && operands > 0;
+    // Open MPI takes an allreduce of one element so.
+    const bool is_one = !refuses_one_place && given.collective == Collective::allreduce && operands == 1;
+    const bool same = send == given.receive.buffer && send != nullptr && operands > 0 && !is_one;
     const bool looks = refuses_one_place || given.collective == Collective::reduce ||
                        given.collective == Collective::allreduce;
     return (same && looks) || (refuses_one_place && given.receive.buffer == MPI_IN_PLACE);
@@ -339,14 +373,15 @@ bool reduces(const Given& given, const Place& here, Binding& binding) {
     const bool in_place = given.send.buffer == MPI_IN_PLACE, gets_result = has_result(given, here);
     const bool may_be_in_place = given.collective != Collective::reduce || given.root == here.rank;
     const MPI_Count operands = operands_of(given, here);
-    if ((in_place && !may_be_in_place) || operands < 0) {
+    if ((in_place && !may_be_in_place) || operands < 0 || to.type == MPI_DATATYPE_NULL) {
         return false;
     }
     const auto kind = operator_kind(given.op, to.type);
     const auto input = elements(in_place ? to.buffer : given.send.buffer, operands, to.type, here.quiet);
-    if (!kind || !input || refused(given, operands, gets_result)) {
+    if (!kind || !input) {
         return false;
     }
+    binding.to_native = refused(given, operands, gets_result);
     const std::size_t element_bytes = input->layout.packed_bytes;
     const bool uneven = given.collective == Collective::reduce_scatter;
     const MPI_Count count = uneven ? to.counts[here.rank] : to.count;

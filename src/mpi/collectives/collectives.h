@@ -54,8 +54,9 @@ struct Given {
     int root = 0;
 };
 
-/// False: the call is the MPI library's and does not count, on all ranks of a correct program alike. With MPI_IN_PLACE a
-/// rank's own block is there already.
+/// False: the call is the MPI library's and does not count, on all ranks of a correct program alike. What is wrong on this
+/// rank alone, and MPI libraries may take, counts (Binding::to_native). With MPI_IN_PLACE a rank's own block is there
+/// already.
 bool bind(const Given& given, const Place& here, Binding& binding);
 
 /// Longer calls are the MPI library's, on all ranks. Where one rank does not know how long the others' are,

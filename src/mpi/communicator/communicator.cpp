@@ -218,6 +218,7 @@ Outcome Communicator::run(const Turn& turn, const CallOnComm& call) {
     if (turn.by.composition != nullptr) return turn.by.composition(call);
     int error = operation_->memory(call.quiet).lay_out(call.binding);
     if (error == MPI_SUCCESS) error = operation_->run(*turn.by.plan, turn.tag, surroundings_);
+    if (error == MPI_SUCCESS && call.binding.truncated) error = MPI_ERR_TRUNCATE;
     return {error, error != MPI_SUCCESS};
 }
 

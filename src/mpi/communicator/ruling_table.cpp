@@ -147,7 +147,8 @@ const Plan& RulingTable::plan_for(const Entry& entry, const CallShape& shape) {
         return found->second;
     }
     const Composer composer(entry.ruling.arm.candidate, shape, *members_.placement, entry.ruling.arm.tree_or_null());
-    Plan made(composer.part_of(members_.my_rank, shape), entry.transport, members_);
+    const bool lengths_are_room = row_of(shape.collective).in_blocks == InBlocks::own;
+    Plan made(composer.part_of(members_.my_rank, shape), entry.transport, members_, lengths_are_room);
     if (connections_ != nullptr) {
         connections_->open_along(made);
     }

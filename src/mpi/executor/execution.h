@@ -60,8 +60,9 @@ class Plan {
         int awaited_request;  ///< the so-many-th message begun, from 0; -1: begins
     };
 
-    /// The members' placement is known. `transport` tells which sends need not be waited for.
-    Plan(const Schedule& schedule, const Transport& transport, const Members& members);
+    /// The members' placement is known. `transport` tells which sends need not be waited for. `lengths_are_room`: what
+    /// comes may be shorter than what is expected.
+    Plan(const Schedule& schedule, const Transport& transport, const Members& members, bool lengths_are_room = false);
 
     std::span<const Step> steps() const { return steps_; }
     std::span<const StepId> dependents(const Step& step) const {
@@ -77,6 +78,7 @@ class Plan {
     std::span<const Move> straight_line() const { return straight_line_; }
 
     std::size_t send_count() const { return send_count_; }
+    bool lengths_are_room() const { return lengths_are_room_; }
     std::size_t left_behind_count() const { return left_behind_count_; }
     /// Of the copy from which sends left behind go; those of the same bytes share them.
     std::size_t copy_bytes() const { return copy_bytes_; }
@@ -101,6 +103,7 @@ class Plan {
     std::vector<StepId> dependents_;
     std::vector<StepId> first_;
     std::size_t scratch_bytes_;
+    bool lengths_are_room_;
     std::vector<Move> straight_line_;
     std::size_t send_count_ = 0;
     std::size_t left_behind_count_ = 0;

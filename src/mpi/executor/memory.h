@@ -163,6 +163,8 @@ struct Binding {
     };
 
     CallShape shape{};
+    bool to_native = false;  ///< the MPI library is to judge it, whatever runs such calls
+    bool truncated = false;  ///< this rank's own block is longer than the room for it
     Reads reads = Reads::nothing;
     Writes writes = Writes::nothing;
     Elements input{};
