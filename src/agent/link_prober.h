@@ -118,7 +118,6 @@ class LinkProber {
     std::optional<double> announced_us() const { return detector_.announced(); }
     const ChangeDetector& detector() const { return detector_; }
     bool over_channel() const { return over_channel_; }
-    bool dead() const { return dead_; }
     std::uint64_t late_probes() const { return late_probes_; }
 
   private:

@@ -316,13 +316,13 @@ std::string environment_name(std::string_view name) {
 }
 
 std::span<const SettingRow> setting_rows() {
-    static const auto& rows = *new std::vector<SettingRow>([] {  // a thread may ask until the process has ended
+    static const std::vector<SettingRow> rows = [] {
         std::vector<SettingRow> all = choosing_rows();
         const std::vector<SettingRow> algorithms = algorithm_rows(), measuring = measuring_rows();
         all.insert(all.begin() + 2, algorithms.begin(), algorithms.end());  // after enabled and start
         all.insert(all.end(), measuring.begin(), measuring.end());
         return all;
-    }());
+    }();
     return rows;
 }
 

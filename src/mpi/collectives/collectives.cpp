@@ -13,21 +13,14 @@ namespace {
 using Reads = Binding::Reads;
 using Writes = Binding::Writes;
 
-/// Where the program names memory to be read that is written too. The MPICH family refuses what it sees
-/// of that, on the ranks that it concerns; Open MPI reads first. Neither is left to the MPI library by one
-/// rank alone, where others cannot know of it.
 #if defined(OPEN_MPI)
-constexpr bool refuses_one_place = false;
+constexpr bool is_open_mpi = true;
 #else
-constexpr bool refuses_one_place = true;
+constexpr bool is_open_mpi = false;
 #endif
-
-/// Of a block in a type of its own; where there is one type for all, all MPI libraries look at it.
-#if defined(OPEN_MPI)
-constexpr bool looks_at_types_of_nothing = true;
-#else
-constexpr bool looks_at_types_of_nothing = false;
-#endif
+/// Where the program names memory to be read that is written too, the MPICH family refuses what it sees of that, on the
+/// ranks that it concerns; Open MPI reads first.
+constexpr bool refuses_one_place = !is_open_mpi;
 
 bool is_uneven(const Given& given) { return row_of(given.collective).in_blocks >= InBlocks::uneven; }
 
@@ -54,10 +47,9 @@ bool is_type(MPI_Datatype type, MPI_Comm quiet) {
     return type != MPI_DATATYPE_NULL && shape_of(&quiet, 1, type, quiet).has_value();
 }
 
-/// As elements(), of a block whose length the others do not know: where the MPI library looks at types of nothing, the
-/// type must be one.
+/// As elements(), of a block whose length the others do not know. Open MPI looks at types of nothing, too.
 std::optional<Elements> typed_elements(const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm quiet) {
-    const bool has_type = (count == 0 && !looks_at_types_of_nothing) || is_type(type, quiet);
+    const bool has_type = (count == 0 && !is_open_mpi) || is_type(type, quiet);
     const auto block = has_type ? elements(buffer, count, type, quiet) : std::nullopt;
     return block ? std::optional(or_nothing(*block)) : std::nullopt;
 }
@@ -89,9 +81,6 @@ struct Blocks {
     Elements of(int rank) const {
         return each.empty() ? nth(block, rank, block.count) : each[static_cast<std::size_t>(rank)];
     }
-    std::size_t bytes_of(int rank) const {
-        return (each.empty() ? block : each[static_cast<std::size_t>(rank)]).bytes();
-    }
     void add_lengths_to(std::vector<std::size_t>& lengths) const {
         for (const Elements& one : each) lengths.push_back(one.bytes());
     }
@@ -111,7 +100,7 @@ bool find_blocks(const Given& given, const Side& side, const Place& here, Blocks
         return false;
     }
     const bool has_type = !typed_each && is_type(side.type, here.quiet);
-    if (looks_at_types_of_nothing && !typed_each && !has_type) {
+    if (is_open_mpi && !typed_each && !has_type) {
         return false;
     }
     const MPI_Count unit = typed_each ? 1 : has_type ? extent_of(side.type) : 0;
@@ -308,7 +297,7 @@ bool exchanges(const Given& given, const Place& here, Binding& binding) {
     if (row_of(given.collective).in_blocks == InBlocks::own) {
         const auto own = static_cast<std::size_t>(here.rank);
         binding.to_native = !make_alike(sent.each[own], received.each[own], binding) || binding.to_native;
-    } else if (sent.bytes_of(here.rank) != received.bytes_of(here.rank)) {
+    } else if (sent.of(here.rank).bytes() != received.of(here.rank).bytes()) {
         binding.to_native = true;
     }
     set_shape(binding, given, sent, &received);
@@ -352,7 +341,7 @@ bool refused(const Given& given, MPI_Count operands, bool gets_result) {
     }
     const void* const send = given.send.buffer;
     // Open MPI takes an allreduce of one element so.
-    const bool is_one = !refuses_one_place && given.collective == Collective::allreduce && operands == 1;
+    const bool is_one = is_open_mpi && given.collective == Collective::allreduce && operands == 1;
     const bool same = send == given.receive.buffer && send != nullptr && operands > 0 && !is_one;
     const bool looks = refuses_one_place || given.collective == Collective::reduce ||
                        given.collective == Collective::allreduce;

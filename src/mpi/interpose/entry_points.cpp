@@ -344,9 +344,9 @@ struct EntryPoint {
                 return {native(arguments...), false};
             }
             const Communicator::Turn turn = communicator.enter(binding.shape);
-            const bool natively = turn.by.native() || binding.to_native;
-            const Outcome outcome = natively ? Outcome{native(arguments...), false}
-                                             : communicator.run(turn, {here, binding, comm});
+            const Outcome outcome = turn.by.native() || binding.to_native
+                                        ? Outcome{native(arguments...), false}
+                                        : communicator.run(turn, {here, binding, comm});
             communicator.leave(turn);
             if (call.function != nullptr && outcome.error == MPI_SUCCESS) {
                 communicator.remember_call(call);
