@@ -32,10 +32,30 @@ Schedule broadcast_flat(const Request& request) {
     return over_place(request, {.children = others_of(request.rank, request.size)});
 }
 
-// As every MPI library does for long blocks, and backwards it gathers; the paper compares it with trees.
+// As every MPI library does for long blocks; the paper compares it with trees.
 //
 // Cost, p ranks, blocks of n bytes: depth 1, p - 1 messages; each block passes one link. The root's port takes
 // (p - 1) n bytes under any algorithm. Segments that are short enough go without asking the receiver.
+Schedule gather_linear(const Request& request) {
+    const std::size_t segment_bytes = request.parameters.segment_bytes;
+    Schedule schedule;
+    if (request.rank != request.root) {
+        for (const Region& message : messages_of(own_input(request), segment_bytes)) {
+            schedule.send(request.root, message);
+        }
+        return schedule;
+    }
+    const Blocks blocks = blocks_of(request);
+    copy_messages(schedule, own_input(request), blocks.block(request.rank));
+    for (const int peer : others_of(request.root, request.size)) {
+        for (const Region& message : messages_of(blocks.block(peer), segment_bytes)) {
+            schedule.receive(peer, message);
+        }
+    }
+    return schedule;
+}
+
+// The same the other way.
 Schedule scatter_linear(const Request& request) {
     Schedule schedule;
     const Region mine{Buffer::output, 0, own_length_bytes(request)};
@@ -212,7 +232,7 @@ std::vector<Algorithm> direct_rows() {
          .build = broadcast_flat, .level = Level::hosts, .inside_a_host = true},
         {.collective = gather, .name = "linear", .summary = "every rank sends to the root at once",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-         .build = [](const Request& request) { return backwards(scatter_linear(request)); }, .segmented = true, .blocks = InBlocks::own},
+         .build = gather_linear, .segmented = true, .blocks = InBlocks::own},
         {.collective = scatter, .name = "linear", .summary = "the root sends to every rank itself",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
          .build = scatter_linear, .segmented = true, .blocks = InBlocks::own},

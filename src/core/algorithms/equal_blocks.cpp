@@ -1,9 +1,6 @@
 #include "core/algorithms/equal_blocks.h"
 
 #include <algorithm>
-#include <vector>
-
-#include "core/text/invariant.h"
 
 namespace mutirao {
 
@@ -27,12 +24,6 @@ Blocks equal_or(const Request& request, std::span<const std::size_t> lengths) {
 std::span<const std::size_t> half_of(const Request& request, std::size_t half) {
     const std::size_t count = request.lengths.size() / 2;
     return request.lengths.subspan(half * count, count);
-}
-
-Region turned(Region region) {
-    if (region.buffer == Buffer::scratch) return region;
-    region.buffer = region.buffer == Buffer::input ? Buffer::output : Buffer::input;
-    return region;
 }
 
 }  // namespace
@@ -91,26 +82,6 @@ Schedule in_rounds(const Request& request, Partners partners, int window) {
     }
     copy_messages(schedule, sent.block(rank, Buffer::input), received.block(rank));
     return schedule;
-}
-
-Schedule backwards(const Schedule& schedule) {
-    const auto last = static_cast<StepId>(schedule.size()) - 1;
-    std::vector<std::vector<StepId>> after(schedule.size());
-    Schedule result;
-    for (StepId id = last; id >= 0; --id) {
-        const Step& step = schedule.steps()[static_cast<std::size_t>(id)];
-        const Region source = turned(step.source), target = turned(step.target);
-        const std::vector<StepId>& followers = after[static_cast<std::size_t>(id)];
-        switch (step.kind) {
-            case StepKind::send: result.receive(step.peer, source, followers); break;
-            case StepKind::receive: result.send(step.peer, target, followers); break;
-            case StepKind::copy: result.copy(target, source, followers); break;
-            case StepKind::reduce: broken_invariant("a reduction backwards (step, last step)", id, last);
-        }
-        for (const StepId dependency : schedule.dependencies(step))
-            after[static_cast<std::size_t>(dependency)].push_back(last - id);
-    }
-    return result;
 }
 
 }  // namespace mutirao

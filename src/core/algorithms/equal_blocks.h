@@ -63,8 +63,4 @@ enum class Partners : unsigned char {
 /// i - window, so that no more than `window` rounds are under way.
 Schedule in_rounds(const Request& request, Partners partners, int window);
 
-/// From the last step to the first: what was sent is received, and what was the input is the output. The steps may read
-/// no bytes twice.
-Schedule backwards(const Schedule& schedule);
-
 }  // namespace mutirao

@@ -8,9 +8,38 @@
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/over_placement.h"
 #include "core/algorithms/trees.h"
+#include "core/text/invariant.h"
 
 namespace mutirao {
 namespace {
+
+Region turned(Region region) {
+    if (region.buffer == Buffer::scratch) return region;
+    region.buffer = region.buffer == Buffer::input ? Buffer::output : Buffer::input;
+    return region;
+}
+
+/// From the last step to the first: what was sent is received, and what was the input is the output. The steps may read
+/// no bytes twice.
+Schedule backwards(const Schedule& schedule) {
+    const auto last = static_cast<StepId>(schedule.size()) - 1;
+    std::vector<std::vector<StepId>> after(schedule.size());
+    Schedule result;
+    for (StepId id = last; id >= 0; --id) {
+        const Step& step = schedule.steps()[static_cast<std::size_t>(id)];
+        const Region source = turned(step.source), target = turned(step.target);
+        const std::vector<StepId>& followers = after[static_cast<std::size_t>(id)];
+        switch (step.kind) {
+            case StepKind::send: result.receive(step.peer, source, followers); break;
+            case StepKind::receive: result.send(step.peer, target, followers); break;
+            case StepKind::copy: result.copy(target, source, followers); break;
+            case StepKind::reduce: broken_invariant("a reduction backwards (step, last step)", id, last);
+        }
+        for (const StepId dependency : schedule.dependencies(step))
+            after[static_cast<std::size_t>(dependency)].push_back(last - id);
+    }
+    return result;
+}
 
 /// Brothers stay in the order in which their parent serves them.
 std::vector<TreeVisit> farthest_first(const Request& request, int parent) {

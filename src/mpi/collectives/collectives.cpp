@@ -47,10 +47,10 @@ bool is_type(MPI_Datatype type, MPI_Comm quiet) {
     return type != MPI_DATATYPE_NULL && shape_of(&quiet, 1, type, quiet).has_value();
 }
 
-/// As elements(), of a block whose length the others do not know. Open MPI looks at types of nothing, too.
+/// As elements(), but a type must be one even if there are no elements: what the others do here they cannot
+/// know, so there are no calls that are empty for all.
 std::optional<Elements> typed_elements(const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm quiet) {
-    const bool has_type = (count == 0 && !is_open_mpi) || is_type(type, quiet);
-    const auto block = has_type ? elements(buffer, count, type, quiet) : std::nullopt;
+    const auto block = is_type(type, quiet) ? elements(buffer, count, type, quiet) : std::nullopt;
     return block ? std::optional(or_nothing(*block)) : std::nullopt;
 }
 
@@ -96,15 +96,13 @@ bool find_blocks(const Given& given, const Side& side, const Place& here, Blocks
         return block.has_value();
     }
     const bool typed_each = given.collective == Collective::alltoallw;
-    if (!side.counts || !side.displacements || side.buffer == MPI_IN_PLACE || (typed_each && side.types == nullptr)) {
+    if (!side.counts || !side.displacements || side.buffer == MPI_IN_PLACE ||
+        !(typed_each ? side.types != nullptr : is_type(side.type, here.quiet))) {
         return false;
     }
-    const bool has_type = !typed_each && is_type(side.type, here.quiet);
-    if (is_open_mpi && !typed_each && !has_type) {
-        return false;
-    }
-    const MPI_Count unit = typed_each ? 1 : has_type ? extent_of(side.type) : 0;
-    const auto make = typed_each ? typed_elements : elements;
+    const MPI_Count unit = typed_each ? 1 : extent_of(side.type);
+    // Where there is one type for all, all MPI libraries look at it; of types of nothing beside others only this one.
+    const auto make = typed_each && is_open_mpi ? typed_elements : elements;
     blocks.each.reserve(static_cast<std::size_t>(here.size));
     for (int rank = 0; rank < here.size; ++rank) {
         const auto block = make(moved(side.buffer, side.displacements[rank] * unit), side.counts[rank],
