@@ -305,6 +305,10 @@ static void room_instead_of_lengths(void) {
         for (int rank = 0; rank < world_size; ++rank) {
             places[rank] = rank;
         }
+        int alone = time; /* a single element may have one buffer for both */
+        MPI_Allreduce(world_rank == 0 ? &alone : &time, world_rank == 0 ? &alone : &sum, 1, MPI_INT, MPI_SUM,
+                      MPI_COMM_WORLD);
+        expect((world_rank == 0 ? alone : sum) == world_size * time, "wrong sum in place", alone);
         const int is_last = world_rank == world_size - 1;
         MPI_Alltoallv(is_last ? NULL : given, none, places, MPI_CHAR, is_last ? NULL : got, none, places, MPI_CHAR,
                       MPI_COMM_WORLD);

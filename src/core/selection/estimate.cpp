@@ -206,7 +206,7 @@ Estimate in_full(const Candidate& candidate, std::optional<Arm> arm, const CallS
 }
 
 Estimate estimate_arm(const Candidate& candidate, std::optional<Arm> arm, const CallShape& shape,
-                        const RankNetwork& network, const Limits& limits = {}) {
+                      const RankNetwork& network, const Limits& limits = {}) {
     const auto ranks = static_cast<std::size_t>(std::max(network.rank_count(), 1));
     if (!candidate.algorithm->spreads.empty() && ranks > most_ranks_in_parts) return {};
     // A ring gets into its pace once every rank's share has enough segments, each of which goes
@@ -254,8 +254,7 @@ std::optional<double> predict_candidate(const Candidate& candidate, const CallSh
 
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
                   TreesOfCall& trees, const Limits& limits) {
-    return estimate_arm(candidate, arm_for(candidate, shape, network.placement(), trees), shape, network,
-                          limits);
+    return estimate_arm(candidate, arm_for(candidate, shape, network.placement(), trees), shape, network, limits);
 }
 
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network) {

@@ -282,15 +282,14 @@ bool exchanges(const Given& given, const Place& here, Binding& binding) {
     const Side &from = given.send, &to = given.receive;
     const bool in_place = from.buffer == MPI_IN_PLACE;
     Blocks sent, received;
-    const bool found = find_blocks(given, to, here, received) && (in_place || find_blocks(given, from, here, sent));
+    if (!find_blocks(given, to, here, received) || !(in_place || find_blocks(given, from, here, sent))) {
+        return false;
+    }
     if (in_place) {
         sent = received;
     }
     const bool alike = from.type == to.type && from.types == to.types && from.counts == to.counts &&
                        from.count == to.count && (to.count > 0 || is_uneven(given));
-    if (!found) {
-        return false;
-    }
     binding.to_native = refuses_one_place && alike && from.buffer == to.buffer;
     if (row_of(given.collective).in_blocks == InBlocks::own) {
         const auto own = static_cast<std::size_t>(here.rank);
