@@ -4,8 +4,7 @@
  * Where the ranks run on several machines their clocks are compared first by round trips with rank
  * 0; the offset is then uncertain by half the difference of the two directions. On one machine
  * (also in network namespaces) all read the same clock. */
-#ifndef MUTIRAO_BENCH_MEASURING_H
-#define MUTIRAO_BENCH_MEASURING_H
+#pragma once
 
 #include <mpi.h>
 #include <stdint.h>
@@ -287,5 +286,3 @@ static inline void check_bytes(const unsigned char* data, const unsigned char* e
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
 }
-
-#endif
