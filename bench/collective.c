@@ -58,7 +58,7 @@ struct options {
     int pause_ms;
     int cold;
     int beside_native;
-    int late_us; /* of one rank at each call: each in turn, or the last one */
+    int late_us;
     int poll_us;
 };
 
@@ -146,8 +146,9 @@ static void empty_cache(void) {
     memset(other, ++round, length);
 }
 
+/* 0: never. */
 static void poll_until(double time_ms, double every_ms) {
-    for (double left_ms = time_ms - now_ms(); left_ms > every_ms; left_ms = time_ms - now_ms()) {
+    while (every_ms > 0 && time_ms - now_ms() > every_ms) {
         int found;
         MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
         pause_ms(every_ms);
@@ -160,14 +161,10 @@ static void wait_for_start(const struct call* call, double notice, double pause,
     const double begin = now_ms() + pause + pause_before_start_ms;
     if (!from_root(call->collective)) {
         const double told = told_by(call->root, begin + notice, start_tag);
-        if (poll > 0) {
-            poll_until(told, poll);
-        }
+        poll_until(told, poll);
         wait_until(told);
     } else if (rank == call->root) {
-        if (poll > 0) {
-            poll_until(begin, poll);
-        }
+        poll_until(begin, poll);
         pause_ms(begin > now_ms() ? begin - now_ms() : 0);
     }
 }
@@ -233,12 +230,6 @@ static void note_round(const struct call* call, const struct rounds* rounds, int
     }
 }
 
-static void come_late(const struct options* options) {
-    if (rank == size - 1) {
-        wait_until(now_ms() + options->late_us / 1e3);
-    }
-}
-
 static void run_rounds(struct call* call, const struct rounds* rounds) {
     const struct options* const options = rounds->options;
     double begin = 0, end = 0;
@@ -263,8 +254,8 @@ static void run_rounds(struct call* call, const struct rounds* rounds) {
         functions = natively ? natives() : &as_linked;
         begin = now_ms();
         for (int each = 0; each < rounds->consecutive; ++each) {
-            if (options->late_us > 0) {
-                come_late(options);
+            if (options->late_us > 0 && rank == size - 1) {
+                wait_until(now_ms() + options->late_us / 1e3);
             }
             run_call(call);
         }
