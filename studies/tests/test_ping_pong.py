@@ -1,7 +1,6 @@
 """`mutirao study ping-pong`: what is read, what is made of it, what is skipped; then the programs."""
 
 import os
-import random
 import subprocess
 from dataclasses import replace
 
@@ -14,7 +13,7 @@ from mutirao.run.launch import launch
 from mutirao_studies.paper_003 import ping_pong, ping_pong_ways
 from mutirao_studies.paper_003.ping_pong import SITUATIONS, plan_for
 from mutirao_studies.paper_003.ping_pong_document import claim_lines, document, over, ratios_to_c
-from mutirao_studies.paper_003.ping_pong_times import combined, median_ranks, ratio, ratios, read_times, times_of
+from mutirao_studies.paper_003.ping_pong_times import combined, ratio, ratios, read_times, times_of
 from mutirao_studies.paper_003.ping_pong_ways import BY_KEY, WAYS, Change, Work
 from shown import shown
 
@@ -34,18 +33,6 @@ def test_the_first_round_trip_stands_apart_and_all_are_halved():
 def test_what_is_not_told_is_refused(lines, said):
     with pytest.raises(Failure, match=said):
         read_times(lines, [1], 3)
-
-
-def test_the_interval_holds_the_median_of_all_in_95_of_100():
-    """Against drawing itself: exponential values, whose median is log 2."""
-    draw = random.Random(1)
-    held = 0
-    for _ in range(1000):
-        values = sorted(draw.expovariate(1) for _ in range(99))
-        low, high = median_ranks(99)
-        held += values[low] <= 0.693147 <= values[high]
-    assert 930 <= held <= 985
-    assert median_ranks(3) == (0, 2) and median_ranks(1) == (0, 0)
 
 
 def row(length_bytes, us, by=1.0):
