@@ -118,17 +118,14 @@ def _wrapped(lines: Iterable[str]) -> str:
 
 
 def page_of(document: Document) -> Page:
-    return Page(document.heading, document.lead, how_made(document.result, *document.made),
+    result, machine = document.result, document.result["machine"]
+    made = "; ".join([
+        f"mutirao {result['mutirao']}, {result['made']}, {machine['processors']} processors, {machine['system']}",
+        *filter(None, document.made), f"it took {result['seconds']} s"])
+    return Page(document.heading, document.lead, escape(made),
                 "".join(section(each.heading, *map(_html, each.parts)) for each in document.sections),
-                document.commands or command_of(document.result), document.result, document.tiles,
+                document.commands or command_of(result), result, document.tiles,
                 document.all_remarks, STYLE)
-
-
-def how_made(result: dict, *more: str | None) -> Html:
-    machine = result["machine"]
-    return escape("; ".join([
-        f"mutirao {result['mutirao']}, {result['made']}, {machine['processors']} processors,"
-        f" {machine['system']}", *filter(None, more), f"it took {result['seconds']} s"]))
 
 
 def _html(part: Part) -> Html:

@@ -9,6 +9,7 @@ import pytest
 from made_up import circumstances
 from mutirao.base.errors import Failure, UsageError
 from mutirao.lab.lab import Lab
+from mutirao.lab.named_networks import load_preset
 from mutirao.run.launch import launch
 from mutirao_studies.paper_003 import ping_pong, ping_pong_ways
 from mutirao_studies.paper_003.ping_pong import SITUATIONS, plan_for
@@ -179,7 +180,6 @@ int MPI_Recv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Co
 
 
 def test_across_two_hosts_the_cable_is_felt(mpi, lab_possible):
-    situation = next(each for each in SITUATIONS if each.key == "100mbit")
-    with Lab.up(ping_pong.load_preset(situation.preset)) as lab:
-        measured = ping_pong._measure_way(c_way(mpi), situation, lab, Work((1, 65536), 5))
+    with Lab.up(load_preset("two-hosts-100mbit")) as lab:
+        measured = ping_pong._measure_way(c_way(mpi), lab, Work((1, 65536), 5))
     assert measured["times"][1]["median_us"] >= 65536 * 8 / 100

@@ -1,7 +1,7 @@
 """A bar: something that mutirao is to keep to, and how it is measured."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from mutirao.catalogue.predicted import NATIVE
 from mutirao.measure.measure import Contender
@@ -22,9 +22,6 @@ class Finding:
     measured: str
     met: bool
     value: float | None = None  # None: never, or there is none
-
-    def to_dict(self) -> dict:
-        return asdict(self)
 
 
 @dataclass(frozen=True)

@@ -141,8 +141,7 @@ def summary(result: dict) -> list[dict]:
 def _one_after_the_other(_result: dict, pairs: Sequence[dict]) -> dict:
     def both(value: Callable[[dict], float]) -> dict:
         return {name: median(value(pair[name]) for pair in pairs) for name in (NATIVE, OURS)} | {
-            "ratio": median(value(pair[OURS]) / value(pair[NATIVE]) for pair in pairs),
-            "runs": {name: [value(pair[name]) for pair in pairs] for name in (NATIVE, OURS)}}
+            "ratio": median(value(pair[OURS]) / value(pair[NATIVE]) for pair in pairs)}
 
     return {"first_ms": both(lambda job: job["completion_ms"][0]),
             "init_ms": both(lambda job: job["init_ms"]),
