@@ -14,13 +14,11 @@ from collections import defaultdict
 
 import pytest
 
-from made_up import mpi_named
 from mutirao.base.errors import Failure
 from mutirao.base.paths import ROOT
 from mutirao.cli import cli
 from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
-from mutirao.measure.measure import Contender
 from shared import NOT_HERE
 
 
@@ -156,16 +154,6 @@ def typed(surroundings, tmp_path, monkeypatch, capfd):
         return subprocess.CompletedProcess(words, code, *capfd.readouterr())
 
     return run
-
-
-@pytest.fixture
-def contender(tmp_path):
-    def make(name, **settings):
-        native = name == "native"
-        return Contender(name, mpi_named("openmpi-5", tmp_path),
-                         None if native else {"broadcast": name, **settings})
-
-    return make
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from made_up import CountingLab, mpi_named
+from made_up import mpi_named
 from mutirao.base.errors import UsageError
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.intervals import ratio_of_pairs
@@ -84,13 +84,11 @@ class Jobs:
 
 
 @pytest.fixture
-def measured(monkeypatch, tmp_path):
+def measured(monkeypatch, labs):
     def run(seconds_of, plan, only=("sgd/A",), mpis=("openmpi-5",)):
         jobs = Jobs(seconds_of)
         monkeypatch.setattr(loops, "launch", jobs)
-        monkeypatch.setattr(loops, "find_mpi", lambda name: mpi_named(name, tmp_path))
-        monkeypatch.setattr(loops.Mpi, "program", lambda _mpi, name: tmp_path / name)
-        monkeypatch.setattr(loops.Lab, "up", lambda network, *_words: CountingLab(network))
+        monkeypatch.setattr(loops, "find_mpi", mpi_named)
         return loops.run_study(mpis, loops.chosen_loops(only, SEEDS), plan), jobs.asked
 
     return run

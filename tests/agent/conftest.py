@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from shared import free_ports
+from shared import free_ports, text_of
 
 
 @pytest.fixture
@@ -18,8 +18,7 @@ def hosts(tmp_path):
 
 @pytest.fixture
 def key(typed, tmp_path):
-    answer = typed("agent", "key", tmp_path / "key")
-    assert answer.returncode == 0, answer.stderr
+    text_of(typed("agent", "key", tmp_path / "key"))
     return tmp_path / "key"
 
 

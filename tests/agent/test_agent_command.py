@@ -14,7 +14,7 @@ import pytest
 
 from mutirao.agent.seen import View
 from mutirao.base.paths import ROOT
-from shared import ENDED, refused, state_of, wait_until
+from shared import ENDED, refused, state_of, text_of, wait_until
 
 
 def status(typed, name):
@@ -23,8 +23,7 @@ def status(typed, name):
 
 def test_three_agents_find_the_tree_and_end_one_by_one(mutirao, typed, agents):
     for number in range(3):
-        answer = agents(number)
-        assert answer.returncode == 0, answer.stderr
+        text_of(agents(number))
     found = wait_until(lambda: (now := status(typed, agents.name(2)))["network"]
                        and len(now["network"]["tree"]) == 2 and now)
     assert found["self"] == 2 and found["host_count"] == 3
@@ -43,10 +42,8 @@ def test_top_of_two_agents(typed, agents):
     assert agents(0).returncode == agents(1).returncode == 0
 
     def shown():
-        answer = typed("top", "--once", agents.name(0), COLUMNS="120", LINES="40")
-        assert answer.returncode == 0, answer.stderr
-        found = all(part in answer.stdout for part in ("1 of 2 up", "recent changes", "└─ host 1", "▁"))
-        return answer.stdout if found else None
+        text = text_of(typed("top", "--once", agents.name(0), COLUMNS="120", LINES="40"))
+        return text if all(part in text for part in ("1 of 2 up", "recent changes", "└─ host 1", "▁")) else None
 
     assert re.search(r"^0-1 +tree +[\d.]+ us", wait_until(shown), re.MULTILINE)
     assert View(json.loads(typed("top", "--json", agents.name(0)).stdout)).host_count == 3

@@ -17,6 +17,7 @@ from mutirao.cli.commands.explain import explain
 from mutirao.explain import report_file
 from mutirao.explain.page import make_page
 from mutirao.explain.report_file import announced, keep_for_explain, read_report, told_as_no_report
+from shared import text_of
 
 LATENCY_US = [
     [0, 100, 9000, 9500],
@@ -79,9 +80,7 @@ def shown(typed, tmp_path):
     """What is said of a report, in lines."""
     def of(report, *words):
         (tmp_path / "report.json").write_text(json.dumps(report))
-        answer = typed("explain", "report.json", *words)
-        assert answer.returncode == 0, answer.stderr
-        return answer.stdout.splitlines()
+        return text_of(typed("explain", "report.json", *words)).splitlines()
 
     return of
 

@@ -1,6 +1,5 @@
 """Every MPI found starts programs with mutirao preloaded, in C and in Python."""
 
-import json
 import os
 import subprocess
 import sys
@@ -13,9 +12,9 @@ from mutirao.cli.commands import doctor
 from mutirao.lab.network import spread
 from mutirao.run.mpis import KNOWN, cmake_list, found_mpis, made_of, mpi_in
 from mutirao.run.program_mpi import check_linked, mpi_of
+from shared import each_mpi, json_of, text_of
 
 FOUND = found_mpis()
-each_mpi = pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND])
 
 # Says what it is preloaded with, so that a launcher that drops the environment is seen.
 PROGRAM = """
@@ -67,8 +66,7 @@ def test_one_from_elsewhere_is_not_missed(monkeypatch):
 def test_python_program(mutirao, tmp_path, mpi):
     (tmp_path / "program.py").write_text(PROGRAM)
     answer = mutirao("run", "-n", 2, "--mpi", mpi.name, "--", sys.executable, "program.py")
-    assert answer.returncode == 0, answer.stderr
-    assert answer.stdout.split("\n") == ["2 42 True"] * 2 + [""]
+    assert text_of(answer).split("\n") == ["2 42 True"] * 2 + [""]
     # Nothing but what root must tell Open MPI, and the line at the end.
     [line] = [line for line in answer.stderr.splitlines() if "--allow-run-as-root" not in line]
     assert "; its start took" in line
@@ -95,9 +93,7 @@ def c_program(tmp_path_factory):
 def test_the_mpi_of_a_program_is_recognised(mutirao, c_program, mpi):
     program = c_program(mpi)
     assert mpi_of(program).name == mpi.name
-    answer = mutirao("run", "-n", 2, "--json", program)
-    assert answer.returncode == 0, answer.stderr
-    assert json.loads(answer.stdout)["mpi"] == mpi.name
+    assert json_of(mutirao("run", "-n", 2, "--json", program))["mpi"] == mpi.name
 
 
 @each_mpi

@@ -10,7 +10,7 @@ import pytest
 from mutirao.base.paths import ROOT
 from mutirao.lab.lab import Lab
 from mutirao.lab.named_networks import load_preset
-from shared import refused
+from shared import json_of, refused
 
 
 @pytest.fixture
@@ -20,12 +20,7 @@ def lab_command(lab_possible, typed):
 
 @pytest.fixture
 def answer(lab_command):
-    def run(*words):
-        ended = lab_command(*words, "--json")
-        assert ended.returncode == 0, ended.stderr
-        return json.loads(ended.stdout)
-
-    return run
+    return lambda *words: json_of(lab_command(*words, "--json"))
 
 
 @pytest.fixture

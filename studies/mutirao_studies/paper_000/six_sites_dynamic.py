@@ -5,7 +5,6 @@ was; while it stands, the lab changes its links. A call's time is from the root'
 host has it. Where two figures ask for the same job it runs once.
 """
 
-import math
 import statistics
 import time
 from collections.abc import Mapping, Sequence
