@@ -3,7 +3,6 @@
 import pytest
 
 from made_up import mpi_named, report
-from mutirao.base.errors import UsageError
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.measure.measure import Measurement, Point, bound_us
 from mutirao_studies import long_messages
@@ -55,9 +54,3 @@ def test_the_page_stands_alone_and_has_every_collective(asked):
     for name in long_messages.NAMES:
         assert name in COLLECTIVES
         assert f"<td>{name}</td>" in page
-
-
-def test_a_collective_that_there_is_not_is_named(asked):
-    with pytest.raises(UsageError, match="allreduc"):
-        long_messages.run_study(["openmpi-5"], only=["allreduc"])
-    assert asked == []

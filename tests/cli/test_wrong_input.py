@@ -134,7 +134,6 @@ WRONG = [
     (["agent", "start", "--host", "hosts.txt"], ["'--host'", "--hosts"]),
     (["top", "--interval", "nan"], ["--interval", "'nan'"]),
     (["top", "--file", "no-such-file"], ["no-such-file"]),
-    (["replay", "three-site"], ["'three-site'", "three-sites"]),
     (["replay", "three-sites", "--page", "/no/such/folder/f"], ["/no/such/folder"]),
     (["new-algorithm"], ["COLLECTIVE, NAME are missing"]),
     (["new-algorithm", "allreduce", "mine", "--root", "/tmp"], ["--root /tmp", "no checkout"]),

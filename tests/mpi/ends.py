@@ -6,6 +6,7 @@ import pytest
 
 # Of the setting `start`: with "soon" programs run into the rulings, with "wait" all is ruled.
 STARTS = ["soon", "wait"]
+start_modes = pytest.mark.parametrize("start", STARTS)
 # One algorithm of every collective, which none of these MPI libraries would take.
 FORCED = {"barrier": "direct", "broadcast": "binomial", "gather": "linear", "scatter": "linear",
           "allgather": "ring", "alltoall": "pairwise", "reduce": "k_nomial", "allreduce": "direct",
