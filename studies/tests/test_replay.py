@@ -6,21 +6,13 @@ from itertools import combinations
 
 import pytest
 
+from mutirao.lab.network import HostNetwork
 from mutirao_studies.replay.trace import load_trace
 from pages import assert_stands_alone
 from shared import json_of, refused, text_of
 
 # Overheads of a small message over a tree of twelve hosts, beside the links' latencies.
 MOST_OVERHEAD_US = 500
-
-
-def bound_us(matrix, root):
-    shortest = [list(row) for row in matrix]
-    for via in range(len(matrix)):
-        for row in shortest:
-            for target in range(len(matrix)):
-                row[target] = min(row[target], row[via] + shortest[via][target])
-    return max(shortest[root])
 
 
 def replayed(typed, *words):
@@ -43,9 +35,10 @@ def slices():
 @pytest.mark.parametrize("root", [0, 7])
 def test_the_bound_and_the_best_trees_are_the_shortest_paths(typed, slices, root):
     run, = replayed(typed, "three-sites", "--root", root)
+    hosts = [str(host) for host in range(run["hosts"])]
     assert len(run["slices"]) == len(slices)
     for row, matrix in zip(run["slices"], slices):
-        bound = bound_us(matrix, root)
+        bound = HostNetwork(hosts, hosts, matrix).bound_from(root)
         assert row["bound_us"] == pytest.approx(bound)
         assert bound <= row["fastest"]["always_us"] <= bound + MOST_OVERHEAD_US
         for family in ("fastest", "mst"):

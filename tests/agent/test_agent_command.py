@@ -14,7 +14,40 @@ import pytest
 
 from mutirao.agent.seen import View
 from mutirao.base.paths import ROOT
-from shared import ENDED, refused, state_of, text_of, wait_until
+from shared import ENDED, free_ports, refused, state_of, text_of, wait_until
+
+
+@pytest.fixture
+def hosts(tmp_path):
+    """A host file of three hosts on this machine, on ports that are free now."""
+    path = tmp_path / "hosts"
+    path.write_text("".join(f"127.0.0.1 {port}\n" for port in free_ports(3)))
+    return path
+
+
+@pytest.fixture
+def key(typed, tmp_path):
+    text_of(typed("agent", "key", tmp_path / "key"))
+    return tmp_path / "key"
+
+
+@pytest.fixture
+def agents(mutirao, typed, hosts, key, tmp_path):
+    """Starts agents by their numbers; ends those that the test did not."""
+    started = []
+
+    def name(number):
+        return f"test-{os.getpid()}-{tmp_path.name}-{number}"
+
+    def start(number, *words):
+        started.append(number)
+        return mutirao("agent", "start", "--hosts", hosts, "--key", key, "--self", number,
+                       "--name", name(number), *words)
+
+    start.name = name
+    yield start
+    for number in started:
+        typed("agent", "stop", "--name", name(number))
 
 
 def status(typed, name):
