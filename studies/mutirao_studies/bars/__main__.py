@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from mutirao.base.output import note, print_json
+from mutirao.base.output import note, tell
 from mutirao.base.progress import Steps
 from mutirao.base.units import counted, spoken
 from mutirao.cli.cli import Parser, exit_code_of
@@ -38,7 +38,9 @@ def run(arguments) -> int:
     commit = arguments.commit or commit_hash()
     bars = all_bars(commit)
     if arguments.list:
-        return _list(bars, arguments.json)
+        tell(arguments.json, [{"bar": bar.name, "text": bar.text, "minutes": bar.minutes} for bar in bars],
+             "\n".join(frame.listed(bars)))
+        return 0
     if arguments.only:
         bars = frame.named(bars, arguments.only.split(","))
     elif not arguments.all:
@@ -46,10 +48,7 @@ def run(arguments) -> int:
     circumstances = Circumstances("bars", False, MPIS).to_dict()
     note(f"{counted(len(bars), 'bar')}, about {spoken(60 * sum(bar.minutes for bar in bars))}")
     outcomes = _measure(bars, commit, quiet=arguments.json)
-    if arguments.json:
-        print_json(outcomes)
-    else:
-        print("\n".join(frame.summary_lines(outcomes, busy_remarks(circumstances))))
+    tell(arguments.json, outcomes, "\n".join(frame.summary_lines(outcomes, busy_remarks(circumstances))))
     return 0 if all(outcome["met"] for outcome in outcomes) else 1
 
 
@@ -66,14 +65,6 @@ def _measure(bars: Sequence[Bar], commit: str, quiet: bool) -> list[dict]:
         frame.keep(kept, outcome)
         progress.advance()
     return outcomes
-
-
-def _list(bars: Sequence[Bar], as_json: bool) -> int:
-    if as_json:
-        print_json([{"bar": bar.name, "text": bar.text, "minutes": bar.minutes} for bar in bars])
-    else:
-        print("\n".join(frame.listed(bars)))
-    return 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

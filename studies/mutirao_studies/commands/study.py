@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import note, print_json
+from mutirao.base.output import note, print_json, tell
 from mutirao.cli.studies import COMMANDS
 from mutirao.lab.named_networks import load_network
 from mutirao.lab.network import HostNetwork
@@ -235,13 +235,9 @@ def _check_options(arguments, studies: Collection[Study]) -> None:
 def _list(arguments) -> int:
     rows = [{"study": name, "paper": study.paper, "what": study.help}
             for name, study in STUDIES.items()]
-    if arguments.json:
-        print_json(rows)
-        return 0
     width = max(map(len, STUDIES))
-    for row in rows:
-        print(textwrap.fill(f"{row['study']:{width}}  {row['what']}", 80,
-                            subsequent_indent=" " * (width + 2)))
+    tell(arguments.json, rows, "\n".join(
+        textwrap.fill(f"{row['study']:{width}}  {row['what']}", 80, subsequent_indent=" " * (width + 2)) for row in rows))
     return 0
 
 
@@ -270,8 +266,5 @@ def _run_all(studies: Mapping[str, Study], asked: Asked, folder: Path, as_json: 
     if not results:
         raise Failure(f"nothing could be measured: {parts[0].reason}")
     path = report.write_report(parts, time.strftime("%Y-%m-%d %H:%M %z"), folder)
-    if as_json:
-        print_json(results)
-    else:
-        print(f"report of all: {path}")
+    tell(as_json, results, f"report of all: {path}")
     return 0
