@@ -232,7 +232,7 @@ def test_one_study_that_fails_does_not_stop_the_others(monkeypatch, tmp_path, ca
               for name, study in STUDIES.items()}
     mended["allgather"] = replace(STUDIES["allgather"], measure=lambda _asked: allgather_result())
     monkeypatch.setattr(study_command, "STUDIES", mended)
-    assert main(["study", "all", "--quick", "--report", str(tmp_path)]) == 0
+    assert main(["study", "all", "--quick", "--output", str(tmp_path)]) == 0
     said = capsys.readouterr()
     assert "interfaces left out: no second host\n" in said.err and "and more" not in said.err
     assert "62 processes, simulated" in said.out

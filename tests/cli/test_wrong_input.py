@@ -89,7 +89,6 @@ WRONG = [
     (["study", "reaction", "--lab", "six-sites"], ["reaction", "--lab"]),
     (["study", "interfaces", "--only", "socket,pvm"], ["'socket'", "sockets"]),
     (["study", "allgather", "--only", "simulate"], ["'simulate'", "simulated"]),
-    (["study", "allgather", "--report", "x"], ["--report", "all", "--output"]),
     (["study", "all", "--trips", "9"], ["all", "--trips"]),
     (["study", "ping-pong", "--trips", "1"], ["--trips", "from 2", "'1'"]),
     (["study", "ping-pong", "--mpi", "mpich-4"], ["mpich-4", "mpich-5"]),
