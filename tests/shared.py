@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
 from mutirao.run.mpis import found_mpis
 
@@ -27,6 +28,16 @@ def network_of(one_way_ms):
 
 
 each_mpi = pytest.mark.parametrize("mpi", found_mpis(), ids=lambda mpi: mpi.name)
+
+
+def lab_of(network):
+    """A fixture: a lab of that network for a whole module."""
+    @pytest.fixture(scope="module")
+    def lab(lab_possible):
+        with Lab.up(network) as running:
+            yield running
+
+    return lab
 
 
 def quick_mpi():

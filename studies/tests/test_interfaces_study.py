@@ -14,12 +14,10 @@ import pytest
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.paths import BUILD, ROOT
-from mutirao.lab.lab import Lab
-from mutirao.lab.network import HostNetwork
 from mutirao_studies.paper_002 import interfaces, transports
 from mutirao_studies.paper_002.paper_002 import MESSAGE_BYTES
 from mutirao_studies.paper_002.transports import Task, known_transports, run_task
-from shared import processes_with, wait_until
+from shared import lab_of, network_of, processes_with, wait_until
 
 TRANSPORTS = known_transports(("openmpi-5", "mpich-5"))
 BY_NAME = {transport.name: transport for transport in TRANSPORTS}
@@ -62,12 +60,8 @@ def image():
     shutil.rmtree(folder)
 
 
-@pytest.fixture(scope="module")
-def hosts():
-    """Three, and 3 ms one way from the first to the last."""
-    latency_us = [[0, 1000, 3000], [1000, 0, 2500], [3000, 2500, 0]]
-    with Lab.up(HostNetwork(["a", "b", "c"], ["A", "B", "C"], latency_us, None, "made-up", "made up", None)) as lab:
-        yield lab
+# Three, and 3 ms one way from the first to the last.
+hosts = lab_of(network_of([[0, 1, 3], [1, 0, 2.5], [3, 2.5, 0]]))
 
 
 def run(transport, image, workers=3, lab=None, **asked):

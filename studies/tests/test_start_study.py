@@ -7,7 +7,6 @@ import pytest
 
 from made_up import calls_of, mpi_named, report, ruling, said_of_adapting
 from mutirao.base.errors import Failure
-from mutirao.lab.lab import Lab
 from mutirao.lab.named_networks import load_preset
 from mutirao.lab.network import HostNetwork
 from mutirao.measure import measure
@@ -15,6 +14,7 @@ from mutirao.measure.measure import Contender
 from mutirao.run.launch import CompletedRun
 from mutirao_studies.paper_000 import start
 from mutirao_studies.paper_000.start import median, settled, settled_call
+from shared import lab_of
 from shown import shown
 
 BOUND_MS = load_preset("six-sites").bound_from(start.ROOT) / 1000
@@ -129,10 +129,7 @@ def test_a_job_that_fell_back_is_refused(start_with):
         start_with(MadeUpPrograms("native"), quick=True)
 
 
-@pytest.fixture(scope="module")
-def two_sites(lab_possible):
-    with Lab.up(HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)) as lab:
-        yield lab
+two_sites = lab_of(HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2))
 
 
 @pytest.mark.parametrize("every_ms", [0, 60])

@@ -8,7 +8,6 @@ import pytest
 from made_up import NoLab, calls_of, contender_named, mpi_named, report, ruling
 from made_up_steady import steady_run
 from mutirao.base.errors import Failure
-from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
 from mutirao.measure import measure
 from mutirao.measure.measure import Contender
@@ -16,7 +15,7 @@ from mutirao.run.launch import CompletedRun
 from mutirao_studies.paper_000 import overhead, reaction
 from mutirao_studies.paper_000.reaction import RECOVERS, WORSENS, reaction_s
 from mutirao_studies.paper_000.steady import Pace, run_steady
-from shared import wait_until
+from shared import lab_of, wait_until
 from shown import shown
 
 TIMES = ('{"bytes":24,"root":1,"every_ms":0,"began_ms":99.5,"whole_ms":900.5,"stopped_ms":12.5,'
@@ -143,16 +142,15 @@ def test_overhead_study(monkeypatch, labs):
     assert 'class="tile bad"><b>1.0200 ×' in page and "--set agent=in-band" in page
 
 
-@pytest.fixture
-def lab(lab_possible):
-    with Lab.up(FOUR_HOSTS) as up:
-        yield up
+lab = lab_of(FOUR_HOSTS)
 
 
 def test_links_change_before_a_call_in_the_lab(lab, mpi):
     """The third call is the first to meet the slow link; the program is native, so it stays on it."""
     def change():
         lab.set_pair("A", "B", latency_ms=40)
+
+    lab.set_latencies(FOUR_HOSTS.latency_us)
 
     run = run_steady(Contender("native", mpi), Pace(0, 4, stops={3: change}), lab,
                      [10.0, 10.0, 40.0, 40.0], timeout_s=120)

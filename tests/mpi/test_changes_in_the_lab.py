@@ -7,7 +7,7 @@ import time
 import pytest
 
 from ends import run_in, world_of
-from shared import in_time, kruskal, network_of
+from shared import in_time, kruskal, lab_of, network_of
 from mutirao.lab.lab import Lab
 from mutirao.measure.measure import Contender
 from mutirao_studies.paper_000.steady import Pace, run_steady
@@ -32,10 +32,7 @@ def with_link(latency_ms):
     return matrix
 
 
-@pytest.fixture(scope="module")
-def lab(lab_possible):
-    with Lab.up(network_of(MATRIX)) as up:
-        yield up
+lab = lab_of(network_of(MATRIX))
 
 
 @pytest.mark.on_any_mpi

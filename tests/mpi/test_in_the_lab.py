@@ -3,7 +3,7 @@ know it already."""
 
 import json
 import random
-from itertools import permutations
+from itertools import combinations, permutations
 
 import pytest
 
@@ -11,26 +11,22 @@ from ends import calls_of, chosen_in, run_in, world_of
 from mutirao.lab.lab import Lab, verify_run
 from mutirao.lab.network import HostNetwork
 from mutirao_studies.paper_000.agents import StandingAgents
-from shared import in_time, network_of
+from shared import in_time, lab_of, network_of
 
 pytestmark = pytest.mark.usefixtures("wheels_only")
 
 MOST_AHEAD_US = 50
 
 
-def random_network(seed, hosts=6):
-    chosen = random.Random(seed)
-    matrix = [[0.0] * hosts for _ in range(hosts)]
-    for a in range(hosts):
-        for b in range(a):
-            matrix[a][b] = matrix[b][a] = chosen.randint(10, 60) / 2
+def random_network():
+    chosen = random.Random(1)
+    matrix = [[0.0] * 6 for _ in range(6)]
+    for a, b in combinations(range(6), 2):
+        matrix[a][b] = matrix[b][a] = chosen.randint(10, 60) / 2
     return network_of(matrix)
 
 
-@pytest.fixture(scope="module")
-def lab(lab_possible):
-    with Lab.up(random_network(1)) as up:
-        yield up
+lab = lab_of(random_network())
 
 
 def broadcast(mpi, lab, *words, **settings):
