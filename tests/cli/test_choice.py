@@ -69,9 +69,8 @@ def test_every_job_is_beside_a_native_one(count, round_number):
 
 
 def schedules_of(collective, name, ranks, length):
-    picture = core_tool.ask("show", f"{collective}/{name}", "--ranks", str(ranks), "--ranks-per-host",
-                            str(ranks), "--bytes", str(length), "--format", "json")
-    return json.dumps(json.loads(picture)["schedules"])
+    return str(core_tool.ask_json("show", f"{collective}/{name}", "--ranks", str(ranks), "--ranks-per-host", str(ranks),
+                                  "--bytes", str(length), "--format", "json")["schedules"])
 
 
 @pytest.mark.parametrize("collective, ranks, length", [
