@@ -64,17 +64,17 @@ def said_of_adapting(mode, **more):
             "check_ms": [], "taken_up": [], **more}
 
 
-def calls_of(root, length_bytes, *rulings, native_calls=0, first_call=0):
+def calls_of(root, length_bytes, *rulings, native_calls=0):
     """Of one class, ruled as ruling() says; calls ruled to be native count as such."""
     natively = sum(each["calls"] for each in rulings if each["chosen"] == "native")
     return {"collective": "broadcast", "root": root, "length_bytes": length_bytes,
-            "first_call": first_call, "native_calls": native_calls + natively, "rulings": [
+            "first_call": 0, "native_calls": native_calls + natively, "rulings": [
                 {**each, "calls": 0 if each["chosen"] == "native" else each["calls"]}
                 for each in rulings], "forgotten_rulings": 0, "forgotten_calls": 0}
 
 
-def ruling(chosen, considered=(), first_call=0, reason="because"):
-    return {"first_call": first_call, "calls": 4, "chosen": chosen, "reason": reason,
+def ruling(chosen, considered=(), first_call=0):
+    return {"first_call": first_call, "calls": 4, "chosen": chosen, "reason": "because",
             "probe_calls": 0, "settled": True,
             "considered": [{"candidate": name, "predicted_us": us} for name, us in considered]}
 

@@ -136,11 +136,11 @@ MPI = mpi_named("openmpi-5")
 @pytest.fixture
 def cells_of(monkeypatch):
     """The cells of 8 and of 64 bytes as made up, and what was left out."""
-    def cells(made_up, arms, rounds=6):
+    def cells(made_up, arms):
         monkeypatch.setattr(measure, "measure", made_up)
         monkeypatch.setattr(measure, "check_taken_part", lambda _measurement: None)
         work = Workload((8, 64), (0,), (0,), 3)
-        plan = Plan(MPI, "allreduce", work, work, rounds, {}, arms)
+        plan = Plan(MPI, "allreduce", work, work, 6, {}, arms)
         with campaign_in(Place([MPI], 2, None, "plain"), "choice", plan.points) as campaign:
             return measured_cells(plan, campaign), campaign.failures
 

@@ -91,10 +91,13 @@ def explained(shown):
     return lambda report: [line.strip() for line in shown(report, "--all")]
 
 
+def with_world(**changed):
+    """The report of MPI_COMM_WORLD alone, changed."""
+    return {**REPORT, "communicators": [{**REPORT["communicators"][0], **changed}]}
+
+
 def following(**adaptation):
-    first, *others = REPORT["communicators"]
-    return {**REPORT, "communicators": [
-        {**first, "adaptation": {**FOLLOWED, **adaptation}}, *others]}
+    return with_world(adaptation={**FOLLOWED, **adaptation})
 
 
 def test_in_short_a_line_for_each_kind_of_call_the_longest_first(shown):
@@ -120,8 +123,7 @@ def test_in_short_it_fits_a_screen(shown):
     classes = [{"collective": name, "root": 0, "length_bytes": 24 << number, "first_call": 0, "native_calls": 2,
                 "rulings": []} for number in range(5) for name in names]
     for kinds, told in ((classes[:6], 6), (classes, 8)):
-        world = {**REPORT["communicators"][0], "classes": kinds}
-        lines = shown({**REPORT, "communicators": [world]})
+        lines = shown(with_world(classes=kinds))
         assert len(lines) <= 24 and sum(line.endswith("2 calls  native") for line in lines) == told
     assert "  22 more kinds of calls" in lines
 
@@ -145,14 +147,13 @@ def test_says_what_ran_from_when_on_and_why(explained):
 
 
 def test_groups_calls_by_collective_and_names_a_root_only_where_there_is_one(explained):
-    first, *_ = REPORT["communicators"]
     classes = [{"collective": name, "root": root, "length_bytes": length, "first_call": 0,
                 "native_calls": 2, "rulings": []}
                for name, root, length in (("scan", 0, 8), ("gather", 2, 24), ("scan", 0, 4096),
                                           ("scatter", -1, 24), ("alltoall", 0, 24),
                                           ("barrier", 0, 0))]
     classes.append({**classes[0], "commutes": False})
-    lines = explained({**REPORT, "communicators": [{**first, "classes": classes}]})
+    lines = explained(with_world(classes=classes))
     heads = [before for before, after in zip(lines, lines[1:])
              if after == "2 calls by the MPI library"]
     assert heads == ["scan of 8 B", "scan of 4 KiB", "scan of 8 B, operands in order",
@@ -182,10 +183,9 @@ def test_says_who_took_the_calls_of_a_communicator(explained):
 
 
 def test_calls_that_were_not_all_counted_are_not_told(explained):
-    first, *_ = REPORT["communicators"]
-    begun = {**first["classes"][1], "length_bytes": 64}
+    begun = {**REPORT["communicators"][0]["classes"][1], "length_bytes": 64}
     for state, told in (("mutirao", True), ("native", False)):
-        lines = explained({**REPORT, "communicators": [{**first, "state": state, "classes": [begun]}]})
+        lines = explained(with_world(state=state, classes=[begun]))
         assert ("broadcast of 64 B from rank 3" in lines) == told
 
 
@@ -200,10 +200,8 @@ def test_says_what_the_start_cost(explained):
 
 
 def with_class(**of_class):
-    first, *_ = REPORT["communicators"]
-    return {**REPORT, "communicators": [{**first, "classes": [{
-        "collective": "broadcast", "root": 2, "length_bytes": 24, "first_call": 0, "native_calls": 0,
-        **of_class}]}]}
+    return with_world(classes=[{
+        "collective": "broadcast", "root": 2, "length_bytes": 24, "first_call": 0, "native_calls": 0, **of_class}])
 
 
 def test_draws_the_tree_that_ran(explained):
@@ -373,8 +371,8 @@ def last_run():
 
 
 def test_names_program_date_and_exit_code_and_hosts_by_their_names(state):
-    world = {**REPORT["communicators"][0], "host_names": ["a1", "a2", "b1", "b2"]}
-    keep_for_explain({**REPORT, "written": "2026-11-23T04:12:50Z", "communicators": [world]}, PROGRAM, 3)
+    named = with_world(host_names=["a1", "a2", "b1", "b2"])
+    keep_for_explain({**named, "written": "2026-11-23T04:12:50Z"}, PROGRAM, 3)
     lines = list(explain(read_report(None), everything=True))
     assert lines[2] == "program: ./app --size 3; 2026-11-23 04:12:50 UTC, exit code 3"
     assert "    └─ a2 (site 0)  100.0 us" in lines

@@ -43,9 +43,9 @@ def at_most(limit: float, asked: str, value: float | None, unit: str = "", where
                    value is not None and value <= limit, value)
 
 
-def at_least(limit: float, asked: str, value: float, unit: str = "", where: str = "") -> Finding:
-    return Finding(f"{asked} at least {_shown(limit)}{unit}",
-                   f"{_shown(value)}{unit}{f' ({where})' if where else ''}", value >= limit, value)
+def at_least(limit: float, asked: str, value: float, where: str = "") -> Finding:
+    return Finding(f"{asked} at least {_shown(limit)}", f"{_shown(value)}{f' ({where})' if where else ''}",
+                   value >= limit, value)
 
 
 def _shown(value: float) -> str:
