@@ -107,22 +107,9 @@ enum { measured_part = 10 };
 
 /* In which all others have heard from the root and answered, at the root. */
 static double round_trip_ms(int root) {
-    if (rank != root) {
-        MPI_Recv(NULL, 0, MPI_BYTE, root, start_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        MPI_Send(NULL, 0, MPI_BYTE, root, start_tag, MPI_COMM_WORLD);
-        return 0;
-    }
     const double begin = now_ms();
-    for (int peer = 0; peer < size; ++peer) {
-        if (peer != root) {
-            MPI_Send(NULL, 0, MPI_BYTE, peer, start_tag, MPI_COMM_WORLD);
-        }
-    }
-    for (int peer = 0; peer < size; ++peer) {
-        if (peer != root) {
-            MPI_Recv(NULL, 0, MPI_BYTE, peer, start_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        }
-    }
+    told_by(root, 0, start_tag);
+    latest_at(root, 0);
     return now_ms() - begin;
 }
 
