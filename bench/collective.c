@@ -251,17 +251,6 @@ static void run_rounds(struct call* call, const struct rounds* rounds) {
     }
 }
 
-static void to_rank_0(int root, double* values, int count) {
-    if (root == 0) {
-        return;
-    }
-    if (rank == root) {
-        MPI_Send(values, count, MPI_DOUBLE, 0, result_tag, MPI_COMM_WORLD);
-    } else if (rank == 0) {
-        MPI_Recv(values, count, MPI_DOUBLE, root, result_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    }
-}
-
 /* What went before the measured calls of one length and root. */
 struct settling {
     int step_count;
@@ -343,17 +332,17 @@ static void measure(const struct options* options, struct call* call) {
     struct settling settling = {.least_call_ms = 1e300};
     double first[2]; /* the spread, and the first call's completion */
     run_rounds(call, &(struct rounds){options, first_call, 1, 1, notice, first});
-    to_rank_0(call->root, first, 2);
+    hand_over(first, 2, call->root, 0, result_tag);
     if (options->settle_calls > 0 || options->settle_ms > 0 || options->consecutives[0] == 0) {
         settle(options, call, notice, &settling);
-        to_rank_0(call->root, settling.steps, 2 * settling.step_count);
+        hand_over(settling.steps, 2 * settling.step_count, call->root, 0, result_tag);
     }
     for (int c = 0; c < options->consecutive_count; ++c) {
         const int part = settling.calls < measured_part ? 1 : settling.calls / measured_part;
         const int asked = options->consecutives[c];
         const struct rounds rounds = {options, measured_calls, asked > 0 ? asked : part, repeat, notice, values};
         run_rounds(call, &rounds);
-        to_rank_0(call->root, values, repeat + 1);
+        hand_over(values, repeat + 1, call->root, 0, result_tag);
         print_line(call, first[1], &rounds, &settling);
     }
     free(values);

@@ -269,6 +269,15 @@ static inline double latest_at(int root, double mine) {
     return mine;
 }
 
+/* From one rank to another, or the same. */
+static inline void hand_over(double* values, int count, int from, int to, int tag) {
+    if (rank == from && from != to) {
+        MPI_Send(values, count, MPI_DOUBLE, to, tag, MPI_COMM_WORLD);
+    } else if (rank == to && from != to) {
+        MPI_Recv(values, count, MPI_DOUBLE, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
 /* Every so many of `count`, as a JSON list. */
 static inline void print_numbers(const double* values, int count, int every) {
     for (int i = 0; i < count; i += every) {
