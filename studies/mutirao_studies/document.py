@@ -43,12 +43,6 @@ Part = Table | Lines | Drawn | Html
 
 
 @dataclass(frozen=True)
-class _WithBar:
-    text: str
-    share: float  # of the longest bar
-
-
-@dataclass(frozen=True)
 class Section:
     heading: str
     parts: Sequence[Part]
@@ -142,14 +136,14 @@ def html_of_table(shown: Table) -> Html:
     """Also for one that is too wide for the terminal."""
     styles = {number: "bound" for number, row in enumerate(shown.rows) if _ROW_STYLES.get(row[0]) == BOUND}
     return ((soft(shown.title) if shown.title else "")
-            + wide_table(shown.columns, [list(map(_cell, row)) for row in shown.rows], styles))
+            + wide_table(shown.columns, shown.rows, styles))
 
 
 def _with_bars(drawn: Drawn) -> Table:
     numbers = [{at: float(row[at]) for at in drawn.columns if _is_number(row[at])} for row in drawn.table.rows]
     most = max((value for row in numbers for value in row.values()), default=0) or 1
     return drawn.table._replace(rows=[
-        [_WithBar(cell, values[at] / most) if at in values else cell for at, cell in enumerate(row)]
+        [_cell_with_bar(cell, values[at] / most) if at in values else cell for at, cell in enumerate(row)]
         for row, values in zip(drawn.table.rows, numbers, strict=True)])
 
 
@@ -157,10 +151,9 @@ def _is_number(text: str) -> bool:
     return re.fullmatch(r"\d+(\.\d*)?", text) is not None
 
 
-def _cell(value: Any) -> Any:
-    if isinstance(value, _WithBar):
-        return (f'<td class="bar" style="--share: {value.share:.1%}">{escape(value.text)}</td>',)
-    return value
+def _cell_with_bar(text: str, share: float) -> tuple[Html]:
+    """`share` of the longest bar."""
+    return (f'<td class="bar" style="--share: {share:.1%}">{escape(text)}</td>',)
 
 
 # --- on the disk ----------------------------------------------------------------------------------------
