@@ -67,7 +67,7 @@ def test_links_change_at_their_calls(dynamic_with, labs):
     assert labs[0].pairs == [*at_once, *in_turn]
     name, settings, pace, bounds = dynamic_with.jobs.asked[-5]
     assert (name, pace.count, sorted(pace.stops)) == ("MagPIe-like", 20, [4, 8, 12, 16])
-    assert [latency_us[4][6] for latency_us in labs[0].latencies] == [500.0] * 12
+    assert [(latency_us[4][6], latency_us[12][16]) for latency_us in labs[0].latencies] == [(500.0, 750_000.0)] * 12
     # From host 12 the farthest is in S2: 701.2 / 2 at first, by way of S4 once 12-16 is good.
     assert bounds[:7] == pytest.approx([(701.2 + 1) / 2] * 7)
     assert bounds[7:] == pytest.approx([(21 + 371.7 + 1) / 2] * 13)
