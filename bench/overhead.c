@@ -1,5 +1,5 @@
-/* Processor time per call, in ns: of a repeated MPI_Bcast of 8 bytes, of the same binomial tree written by hand, and of a
- * broadcast on MPI_COMM_SELF, which mutirao does not handle. Processor time, not wall time, since it is what a preload
+/* Processor time per call, in ns: of a repeated MPI_Bcast of 8 bytes, of the same binomial tree written by hand, and of
+ * a broadcast on MPI_COMM_SELF, which mutirao does not handle. Processor time, not wall time, since it is what a preload
  * library adds and what a shared machine repeats. The arms take turns in rounds of many calls each; per arm the median
  * over the rounds of the mean over the ranks is printed, as one JSON line. */
 #include "measuring.h"

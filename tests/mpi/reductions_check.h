@@ -179,7 +179,8 @@ static inline void make_kinds(struct kind* all) {
     const struct kind made[kinds] = {
         ints_added(),
         {"doubles' maximum", MPI_DOUBLE, MPI_MAX, sizeof(double), 0, make_double, fold_double, NULL},
-        {"minima and where", MPI_DOUBLE_INT, MPI_MINLOC, sizeof(struct with_index), 0, make_indexed, fold_indexed, NULL},
+        {"minima and where", MPI_DOUBLE_INT, MPI_MINLOC, sizeof(struct with_index), 0, make_indexed, fold_indexed,
+         NULL},
         own_kind("maps composed", &pairs),
         own_kind("maps with holes", &holes),
         own_kind("added by the user", &numbers),
