@@ -3,7 +3,6 @@ that is killed, an end by Ctrl-C. Sockets are never skipped."""
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -54,10 +53,9 @@ def expected_image(points, iterations):
 @pytest.fixture
 def image():
     """Where a program of any user can write it."""
-    folder = Path(tempfile.mkdtemp(prefix="mutirao-test-"))
-    folder.chmod(0o777)
-    yield folder / "image.pgm"
-    shutil.rmtree(folder)
+    with tempfile.TemporaryDirectory(prefix="mutirao-test-") as folder:
+        os.chmod(folder, 0o777)
+        yield Path(folder, "image.pgm")
 
 
 # Three, and 3 ms one way from the first to the last.
