@@ -105,9 +105,9 @@ def test_slurm_starts_the_ranks_in_an_allocation(mutirao, tmp_path, mpi):
 
 @each_mpi
 def test_env_prepares_a_shell(typed, tmp_path, mpi, surroundings):
-    """A job script's plain launcher then runs typed, which leaves its report."""
+    """A job script's plain launcher then preloads mutirao, which leaves its report."""
     printed = lines_of(typed("env", "--mpi", mpi.name, "--set", "report=a report.json",
-                               LD_PRELOAD="/of/the/user.so"))
+                             LD_PRELOAD="/of/the/user.so"))
     assert any(line.startswith("export LD_PRELOAD=/of/the/user.so:") for line in printed)
     lines = lines_of(typed("env", "--mpi", mpi.name, "--set", "report=a report.json"))
     launch = [str(mpi.launcher), *launching(mpi, None, 2).words()[1:],
