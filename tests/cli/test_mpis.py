@@ -1,7 +1,5 @@
 """Every MPI found starts programs with mutirao preloaded, in C and in Python."""
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -72,34 +70,17 @@ def test_python_program(mutirao, tmp_path, mpi):
     assert "; its start took" in line
 
 
-@pytest.fixture(scope="module")
-def c_program(tmp_path_factory):
-    """A function that compiles the smallest MPI program for an MPI."""
-    folder = tmp_path_factory.mktemp("program")
-    source = folder / "program.c"
-    source.write_text("#include <mpi.h>\nint main(int c, char** v)"
-                      " { MPI_Init(&c, &v); return MPI_Finalize(); }\n")
-
-    def compiled(mpi):
-        program = folder / mpi.name
-        subprocess.run([mpi.wrapper, source, "-o", program], check=True,
-                       env={**os.environ, **mpi.environment()})
-        return str(program)
-
-    return compiled
-
-
 @each_mpi
-def test_the_mpi_of_a_program_is_recognised(mutirao, c_program, mpi):
-    program = c_program(mpi)
+def test_the_mpi_of_a_program_is_recognised(mutirao, mpi):
+    program = str(mpi.program("collective"))
     assert mpi_of(program).name == mpi.name
-    assert json_of(mutirao("run", "-n", 2, "--json", program))["mpi"] == mpi.name
+    assert json_of(mutirao("run", "-n", 2, "--json", program, "broadcast"))["mpi"] == mpi.name
 
 
 @each_mpi
-def test_another_family_is_refused(c_program, mpi):
+def test_another_family_is_refused(mpi):
     """Its library would be of the wrong ABI."""
-    program = c_program(mpi)
+    program = str(mpi.program("collective"))
     for other in FOUND:
         if other.known.soname != mpi.known.soname:
             with pytest.raises(UsageError, match=f"--mpi {mpi.name}"):
