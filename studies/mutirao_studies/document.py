@@ -140,15 +140,12 @@ def html_of_table(shown: Table) -> Html:
 
 
 def _with_bars(drawn: Drawn) -> Table:
-    numbers = [{at: float(row[at]) for at in drawn.columns if _is_number(row[at])} for row in drawn.table.rows]
+    numbers = [{at: float(row[at]) for at in drawn.columns if re.fullmatch(r"\d+(\.\d*)?", row[at])}
+               for row in drawn.table.rows]
     most = max((value for row in numbers for value in row.values()), default=0) or 1
     return drawn.table._replace(rows=[
         [_cell_with_bar(cell, values[at] / most) if at in values else cell for at, cell in enumerate(row)]
         for row, values in zip(drawn.table.rows, numbers, strict=True)])
-
-
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"\d+(\.\d*)?", text) is not None
 
 
 def _cell_with_bar(text: str, share: float) -> tuple[Html]:

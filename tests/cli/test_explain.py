@@ -360,10 +360,6 @@ def test_units():
 PROGRAM = ["./app", "--size", "3"]
 
 
-def last_run():
-    return list(explain(read_report(None)))
-
-
 def test_names_program_date_and_exit_code_and_hosts_by_their_names(state):
     named = with_world(host_names=["a1", "a2", "b1", "b2"])
     keep_for_explain({**named, "written": "2026-11-23T04:12:50Z"}, PROGRAM, 3)
@@ -375,7 +371,7 @@ def test_names_program_date_and_exit_code_and_hosts_by_their_names(state):
 def test_a_run_that_failed_before_its_end_is_said(state):
     keep_for_explain(REPORT, PROGRAM, 0)
     keep_for_explain(None, PROGRAM, 7)
-    first, second = last_run()
+    first, second = explain(read_report(None))
     assert first.startswith("./app --size 3; 20") and first.endswith("UTC, exit code 7")
     assert second == "It ended before MPI_Finalize, so mutirao could write no report of it."
 

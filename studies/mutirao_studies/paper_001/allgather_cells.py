@@ -41,8 +41,7 @@ class Cell:
     @property
     def best_us(self) -> float:
         """Of all there is."""
-        return min(self.selector_us, self.forced_us[self.best_forced],
-                   self.catalogue_us[self.best_of_catalogue])
+        return min(self.selector_us, *self.forced_us.values(), *self.catalogue_us.values())
 
     @property
     def choice_us(self) -> float:
