@@ -6,7 +6,6 @@ seed; so of those that differ by which of Open MPI's, or of MPICH's, versions th
 import os
 import random
 import secrets
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -14,13 +13,11 @@ from collections import defaultdict
 
 import pytest
 
-from made_up import mpi_named
 from mutirao.base.errors import Failure
 from mutirao.base.paths import ROOT
 from mutirao.cli import cli
 from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
-from mutirao.measure.measure import Contender
 from shared import NOT_HERE
 
 
@@ -84,20 +81,12 @@ def _but_for_what_is_chosen(item):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_runtime_folder():
-    """Short, since the path of a socket may have 107 characters only."""
-    folder = tempfile.mkdtemp(prefix="mutirao-test-")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_RUNTIME_DIR", folder)
-        yield folder
-    shutil.rmtree(folder)
-
-
-@pytest.fixture(scope="session", autouse=True)
 def undisturbed():
-    """What a test measures depends on no earlier job, and is no news for the user's own. Open MPI 5 would look two
-    seconds for its networks whenever a program starts, and take none of them on one host."""
-    with pytest.MonkeyPatch.context() as patch:
+    """A runtime folder whose path is short, since that of a socket may have 107 characters only. What a test measures
+    depends on no earlier job, and is no news for the user's own. Open MPI 5 would look two seconds for its networks
+    whenever a program starts, and take none of them on one host."""
+    with tempfile.TemporaryDirectory(prefix="mutirao-test-") as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", folder)
         patch.setenv("MUTIRAO_PROFILE", "off")
         for framework in ("btl", "mtl"):
             patch.setenv(f"OMPI_MCA_{framework}", "^ofi")
@@ -113,7 +102,7 @@ def interruptible():
 
 
 @pytest.fixture(scope="session")
-def lab_possible(own_runtime_folder):
+def lab_possible(undisturbed):
     """Skips where the kernel forbids namespaces; any other trouble is a failure."""
     try:
         Lab.up(HostNetwork.from_sites(["A", "B"], [[0, 0], [0, 0]])).down()
@@ -156,16 +145,6 @@ def typed(surroundings, tmp_path, monkeypatch, capfd):
         return subprocess.CompletedProcess(words, code, *capfd.readouterr())
 
     return run
-
-
-@pytest.fixture
-def contender(tmp_path):
-    def make(name, **settings):
-        native = name == "native"
-        return Contender(name, mpi_named("openmpi-5", tmp_path),
-                         None if native else {"broadcast": name, **settings})
-
-    return make
 
 
 @pytest.fixture

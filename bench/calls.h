@@ -1,7 +1,6 @@
 /* The collectives: how each is called, by one form of arguments of which it takes what it has, and what it moves. The
  * functions are MPI's as the program is linked, which a preloaded library may have taken, or others of the same names. */
-#ifndef MUTIRAO_BENCH_CALLS_H
-#define MUTIRAO_BENCH_CALLS_H
+#pragma once
 
 #include <mpi.h>
 #include <stddef.h>
@@ -111,5 +110,3 @@ static inline const struct collective* find_collective(const char* name) {
     }
     return NULL;
 }
-
-#endif

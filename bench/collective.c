@@ -32,7 +32,8 @@
  * One JSON line per root, length and number of consecutive calls from rank 0. After --then follow
  * further measurements of the same job, whose options begin as they were before it.
  */
-#include "functions.h"
+#define _GNU_SOURCE /* dladdr */
+#include <dlfcn.h>
 
 #include "collectives.h"
 
@@ -57,7 +58,7 @@ struct options {
     int pause_ms;
     int cold;
     int beside_native;
-    int late_us; /* of one rank at each call: each in turn, or the last one */
+    int late_us;
     int poll_us;
 };
 
@@ -106,22 +107,9 @@ enum { measured_part = 10 };
 
 /* In which all others have heard from the root and answered, at the root. */
 static double round_trip_ms(int root) {
-    if (rank != root) {
-        MPI_Recv(NULL, 0, MPI_BYTE, root, start_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        MPI_Send(NULL, 0, MPI_BYTE, root, start_tag, MPI_COMM_WORLD);
-        return 0;
-    }
     const double begin = now_ms();
-    for (int peer = 0; peer < size; ++peer) {
-        if (peer != root) {
-            MPI_Send(NULL, 0, MPI_BYTE, peer, start_tag, MPI_COMM_WORLD);
-        }
-    }
-    for (int peer = 0; peer < size; ++peer) {
-        if (peer != root) {
-            MPI_Recv(NULL, 0, MPI_BYTE, peer, start_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        }
-    }
+    told_by(root, 0, start_tag);
+    latest_at(root, 0);
     return now_ms() - begin;
 }
 
@@ -145,8 +133,9 @@ static void empty_cache(void) {
     memset(other, ++round, length);
 }
 
+/* 0: never. */
 static void poll_until(double time_ms, double every_ms) {
-    for (double left_ms = time_ms - now_ms(); left_ms > every_ms; left_ms = time_ms - now_ms()) {
+    while (every_ms > 0 && time_ms - now_ms() > every_ms) {
         int found;
         MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
         pause_ms(every_ms);
@@ -159,14 +148,10 @@ static void wait_for_start(const struct call* call, double notice, double pause,
     const double begin = now_ms() + pause + pause_before_start_ms;
     if (!from_root(call->collective)) {
         const double told = told_by(call->root, begin + notice, start_tag);
-        if (poll > 0) {
-            poll_until(told, poll);
-        }
+        poll_until(told, poll);
         wait_until(told);
     } else if (rank == call->root) {
-        if (poll > 0) {
-            poll_until(begin, poll);
-        }
+        poll_until(begin, poll);
         pause_ms(begin > now_ms() ? begin - now_ms() : 0);
     }
 }
@@ -195,6 +180,27 @@ struct rounds {
     double* values; /* the root's to know: how far entries were apart at most, and each round's completion, in ms */
 };
 
+/* MPI's functions as the MPI library has them, past whatever is preloaded: in the library that a function is in which
+ * nobody preloads. */
+static const struct functions* natives(void) {
+    static struct functions found;
+    if (found.Barrier != NULL) {
+        return &found;
+    }
+    Dl_info info;
+    void* const any = dlsym(RTLD_DEFAULT, "MPI_Get_library_version");
+    void* const library =
+        any != NULL && dladdr(any, &info) != 0 ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    if (library == NULL) {
+        fprintf(stderr, "no MPI library is found whose own functions could be called\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+#define FIND(name, function, ...) *(void**)&found.function = dlsym(library, "MPI_" #function);
+    EACH_CALL(FIND)
+#undef FIND
+    return &found;
+}
+
 /* Every other round, from the second on, is the MPI library's. */
 static int beside_native(const struct rounds* rounds) {
     return rounds->stage == measured_calls && rounds->options->beside_native;
@@ -208,12 +214,6 @@ static void note_round(const struct call* call, const struct rounds* rounds, int
     rounds->values[1 + round] = times[last_end] - from;
     if (spread > rounds->values[0]) {
         rounds->values[0] = spread;
-    }
-}
-
-static void come_late(const struct options* options) {
-    if (rank == size - 1) {
-        wait_until(now_ms() + options->late_us / 1e3);
     }
 }
 
@@ -241,24 +241,13 @@ static void run_rounds(struct call* call, const struct rounds* rounds) {
         functions = natively ? natives() : &as_linked;
         begin = now_ms();
         for (int each = 0; each < rounds->consecutive; ++each) {
-            if (options->late_us > 0) {
-                come_late(options);
+            if (options->late_us > 0 && rank == size - 1) {
+                wait_until(now_ms() + options->late_us / 1e3);
             }
             run_call(call);
         }
         end = now_ms();
         check_bytes(call->output, call->expected, expected_bytes, call->root);
-    }
-}
-
-static void to_rank_0(int root, double* values, int count) {
-    if (root == 0) {
-        return;
-    }
-    if (rank == root) {
-        MPI_Send(values, count, MPI_DOUBLE, 0, result_tag, MPI_COMM_WORLD);
-    } else if (rank == 0) {
-        MPI_Recv(values, count, MPI_DOUBLE, root, result_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
 }
 
@@ -343,17 +332,17 @@ static void measure(const struct options* options, struct call* call) {
     struct settling settling = {.least_call_ms = 1e300};
     double first[2]; /* the spread, and the first call's completion */
     run_rounds(call, &(struct rounds){options, first_call, 1, 1, notice, first});
-    to_rank_0(call->root, first, 2);
+    hand_over(first, 2, call->root, 0, result_tag);
     if (options->settle_calls > 0 || options->settle_ms > 0 || options->consecutives[0] == 0) {
         settle(options, call, notice, &settling);
-        to_rank_0(call->root, settling.steps, 2 * settling.step_count);
+        hand_over(settling.steps, 2 * settling.step_count, call->root, 0, result_tag);
     }
     for (int c = 0; c < options->consecutive_count; ++c) {
         const int part = settling.calls < measured_part ? 1 : settling.calls / measured_part;
         const int asked = options->consecutives[c];
         const struct rounds rounds = {options, measured_calls, asked > 0 ? asked : part, repeat, notice, values};
         run_rounds(call, &rounds);
-        to_rank_0(call->root, values, repeat + 1);
+        hand_over(values, repeat + 1, call->root, 0, result_tag);
         print_line(call, first[1], &rounds, &settling);
     }
     free(values);

@@ -4,8 +4,7 @@
  * a count for each rank are called with blocks as long as one another, and so compare with the others.
  * Reductions add doubles where the length is a multiple of 8, and combine bytes by exclusive or
  * otherwise; the doubles are small whole numbers, so that their sum is the same in any order. */
-#ifndef MUTIRAO_BENCH_COLLECTIVES_H
-#define MUTIRAO_BENCH_COLLECTIVES_H
+#pragma once
 
 #include "calls.h"
 #include "measuring.h"
@@ -169,35 +168,6 @@ static void free_call(struct call* call) {
     free(call->types);
 }
 
-enum { most_name = 64 };
-
-/* Copies what is before the colon of NAME:VALUE; returns what is behind it. */
-static inline const char* split_word(const char* word, char name[most_name], const char* wanted) {
-    const char* const colon = strchr(word, ':');
-    const size_t length = colon == NULL ? 0 : (size_t)(colon - word);
-    if (length == 0 || length >= most_name) {
-        fail(wanted, word);
-    }
-    memcpy(name, word, length);
-    name[length] = '\0';
-    return colon + 1;
-}
-
-/* From rank 0, where there is a root. */
-static inline struct call call_named(const char* name, const char* bytes) {
-    const struct collective* const collective = find_collective(name);
-    if (collective == NULL) {
-        fail("unknown collective", name);
-    }
-    return make_call(collective, parse_one(bytes, 0, 1 << 26), 0);
-}
-
-/* Of a linear congruential generator (Knuth, MMIX), from 0 to less than 1. */
-static inline double next_random(uint64_t* state) {
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*state >> 11) / (double)(UINT64_C(1) << 53);
-}
-
 /* Before a call: nothing of an earlier one is left where this one's result is to be. Returns how many
  * bytes that is, for check_call. */
 static size_t prepare_call(struct call* call, unsigned round) {
@@ -212,5 +182,3 @@ static size_t prepare_call(struct call* call, unsigned round) {
     }
     return bytes;
 }
-
-#endif

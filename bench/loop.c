@@ -27,16 +27,24 @@ static int is_call(const struct item* item) {
     return item->call.collective != NULL;
 }
 
-static struct item parse_item(const char* word) {
+/* Cuts the word in two. */
+static struct item parse_item(char* word) {
     struct item item = {0};
-    char name[most_name];
-    const char* const value = split_word(word, name, "compute:MS or COLLECTIVE:BYTES is wanted, not");
-    if (strcmp(name, "compute") == 0) {
-        item.compute_ms = parse_one(value, 0, most_pause_ms);
-    } else {
-        item.call = call_named(name, value);
-        item.expected_bytes = prepare_call(&item.call, 0);
+    char* const colon = strchr(word, ':');
+    if (colon == NULL) {
+        fail("compute:MS or COLLECTIVE:BYTES is wanted, not", word);
     }
+    *colon = '\0';
+    if (strcmp(word, "compute") == 0) {
+        item.compute_ms = parse_one(colon + 1, 0, most_pause_ms);
+        return item;
+    }
+    const struct collective* const collective = find_collective(word);
+    if (collective == NULL) {
+        fail("unknown collective", word);
+    }
+    item.call = make_call(collective, parse_one(colon + 1, 0, 1 << 26), 0);
+    item.expected_bytes = prepare_call(&item.call, 0);
     return item;
 }
 
@@ -86,6 +94,12 @@ static void run_one(struct item* item, int step) {
     }
     run_item(item);
     check_results(item, 1);
+}
+
+/* Of a linear congruential generator (Knuth, MMIX), from 0 to less than 1. */
+static double next_random(uint64_t* state) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) / (double)(UINT64_C(1) << 53);
 }
 
 /* Sets this rank's end of each quarter of the steps. */

@@ -4,8 +4,7 @@
  * Where the ranks run on several machines their clocks are compared first by round trips with rank
  * 0; the offset is then uncertain by half the difference of the two directions. On one machine
  * (also in network namespaces) all read the same clock. */
-#ifndef MUTIRAO_BENCH_MEASURING_H
-#define MUTIRAO_BENCH_MEASURING_H
+#pragma once
 
 #include <mpi.h>
 #include <stdint.h>
@@ -270,6 +269,15 @@ static inline double latest_at(int root, double mine) {
     return mine;
 }
 
+/* From one rank to another, or the same. */
+static inline void hand_over(double* values, int count, int from, int to, int tag) {
+    if (rank == from && from != to) {
+        MPI_Send(values, count, MPI_DOUBLE, to, tag, MPI_COMM_WORLD);
+    } else if (rank == to && from != to) {
+        MPI_Recv(values, count, MPI_DOUBLE, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
 /* Every so many of `count`, as a JSON list. */
 static inline void print_numbers(const double* values, int count, int every) {
     for (int i = 0; i < count; i += every) {
@@ -287,5 +295,3 @@ static inline void check_bytes(const unsigned char* data, const unsigned char* e
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
 }
-
-#endif

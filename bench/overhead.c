@@ -1,25 +1,27 @@
-/* Processor time per call, in ns: of a repeated MPI_Bcast of --bytes, of the same binomial tree written by hand, and of a
- * broadcast on MPI_COMM_SELF, which mutirao does not handle. Processor time, not wall time, since it is what a preload
- * library adds and what a shared machine repeats. The arms take turns in --rounds of --calls each; per arm the median
+/* Processor time per call, in ns: of a repeated MPI_Bcast of 8 bytes, of the same binomial tree written by hand, and of
+ * a broadcast on MPI_COMM_SELF, which mutirao does not handle. Processor time, not wall time, since it is what a preload
+ * library adds and what a shared machine repeats. The arms take turns in rounds of many calls each; per arm the median
  * over the rounds of the mean over the ranks is printed, as one JSON line. */
 #include "measuring.h"
 
 const char program_name[] = "overhead";
-const char program_usage[] = "[--bytes N] [--calls N] [--rounds N]";
+const char program_usage[] = "";
 
-enum { most_bytes = 65536, most_rounds = 1000, most_children = 32 };
+enum { bytes = 8, calls = 100000, rounds = 10, most_children = 32 };
 
 struct arm {
     const char* name;
-    void (*call)(char* data, int bytes, MPI_Comm comm);
+    void (*call)(MPI_Comm comm);
     MPI_Comm comm;
-    double ns[most_rounds];
+    double ns[rounds];
 };
 
-static void by_mpi(char* data, int bytes, MPI_Comm comm) { MPI_Bcast(data, bytes, MPI_BYTE, 0, comm); }
+static char data[bytes];
+
+static void by_mpi(MPI_Comm comm) { MPI_Bcast(data, bytes, MPI_BYTE, 0, comm); }
 
 /* What a program would write that knows nothing but point-to-point. */
-static void by_hand(char* data, int bytes, MPI_Comm comm) {
+static void by_hand(MPI_Comm comm) {
     MPI_Request sends[most_children];
     MPI_Status statuses[most_children]; /* to ignore them is a warning with MPICH 4 */
     int me, ranks, child_count = 0, bit = 1;
@@ -45,18 +47,18 @@ static double processor_ns(void) {
     return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-static void repeat(const struct arm* arm, char* data, int bytes, long calls) {
-    for (long i = 0; i < calls; ++i) {
-        arm->call(data, bytes, arm->comm);
+static void repeat(const struct arm* arm, long times) {
+    for (long i = 0; i < times; ++i) {
+        arm->call(arm->comm);
     }
 }
 
-static double cost_ns(const struct arm* arm, char* data, int bytes, long calls) {
+static double cost_ns(const struct arm* arm) {
     double mine, sum;
-    repeat(arm, data, bytes, calls / 10 + 2);
+    repeat(arm, calls / 10);
     const double begin = processor_ns();
-    repeat(arm, data, bytes, calls);
-    mine = (processor_ns() - begin) / (double)calls;
+    repeat(arm, calls);
+    mine = (processor_ns() - begin) / calls;
     MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     return sum / size;
 }
@@ -72,13 +74,7 @@ static double median(double* values, int count) {
 }
 
 int main(int argc, char** argv) {
-    static char data[most_bytes];
-    int bytes = 8, calls = 100000, rounds = 10;
     start_mpi(&argc, &argv);
-    const struct option known[] = {{"--bytes", 0, most_bytes, &bytes, NULL, NULL},
-                                   {"--calls", 1, INT32_MAX, &calls, NULL, NULL},
-                                   {"--rounds", 1, most_rounds, &rounds, NULL, NULL}};
-    take_options(1, argc, argv, known, sizeof known / sizeof *known);
     MPI_Comm by_hands;
     MPI_Comm_dup(MPI_COMM_WORLD, &by_hands);
     struct arm arms[] = {{"self", by_mpi, MPI_COMM_SELF, {0}},
@@ -87,13 +83,12 @@ int main(int argc, char** argv) {
     enum { arm_count = sizeof arms / sizeof *arms };
     for (int round = 0; round < rounds; ++round) {
         for (int i = 0; i < arm_count; ++i) {
-            arms[i].ns[round] = cost_ns(&arms[i], data, bytes, calls);
+            arms[i].ns[round] = cost_ns(&arms[i]);
         }
     }
     if (rank == 0) {
-        printf("{\"bytes\":%d,\"calls\":%d,\"rounds\":%d", bytes, calls, rounds);
         for (int i = 0; i < arm_count; ++i) {
-            printf(",\"%s_ns\":%.2f", arms[i].name, median(arms[i].ns, rounds));
+            printf("%s\"%s_ns\":%.2f", i == 0 ? "{" : ",", arms[i].name, median(arms[i].ns, rounds));
         }
         printf("}\n");
     }

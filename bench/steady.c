@@ -155,13 +155,10 @@ static void gather_ends(void) {
 
 /* Rank 0 writes the library's report: what that says of a call began when rank 0 entered it. They are in other_ms. */
 static void fetch_begins_of_rank_0(void) {
-    if (options.root == 0) {
+    if (rank == 0) {
         memcpy(other_ms, begin_ms, (size_t)options.count * sizeof *begin_ms);
-    } else if (rank == 0) {
-        MPI_Send(begin_ms, options.count, MPI_DOUBLE, options.root, begin_tag, MPI_COMM_WORLD);
-    } else if (rank == options.root) {
-        MPI_Recv(other_ms, options.count, MPI_DOUBLE, 0, begin_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
+    hand_over(other_ms, options.count, 0, options.root, begin_tag);
 }
 
 static void print_calls(double due_ms) {

@@ -1,17 +1,30 @@
 """Measurements made up for the tests of what is made of them."""
 
+from pathlib import Path
+
 from mutirao.base.errors import Failure
 from mutirao.lab.lab import Counters
 from mutirao.lab.named_networks import load_preset
-from mutirao.measure.measure import Measurement, Point
+from mutirao.measure.measure import Contender, Measurement, Point
 from mutirao.run.mpis import KNOWN, Mpi
 
 
-def mpi_named(name, tmp_path):
-    """An MPI library in name only."""
+class MpiInName(Mpi):
+    """Of which nothing is there."""
+
+    built = True
+
+    def program(self, name):
+        return name
+
+
+def mpi_named(name):
     known = next(row for row in KNOWN if row.name == name)
-    return Mpi(known, f"{known.major}.9.9", tmp_path / "mpicc", tmp_path / "mpirun",
-               tmp_path / known.soname)
+    return MpiInName(known, f"{known.major}.9.9", *(Path("/none") / part for part in ("mpicc", "mpirun", known.soname)))
+
+
+def contender_named(name, **settings):
+    return Contender(name, mpi_named("openmpi-5"), None if name == "native" else {"broadcast": name, **settings})
 
 
 def circumstances(study, *mpis):
@@ -51,17 +64,17 @@ def said_of_adapting(mode, **more):
             "check_ms": [], "taken_up": [], **more}
 
 
-def calls_of(root, length_bytes, *rulings, native_calls=0, first_call=0):
+def calls_of(root, length_bytes, *rulings, native_calls=0):
     """Of one class, ruled as ruling() says; calls ruled to be native count as such."""
     natively = sum(each["calls"] for each in rulings if each["chosen"] == "native")
     return {"collective": "broadcast", "root": root, "length_bytes": length_bytes,
-            "first_call": first_call, "native_calls": native_calls + natively, "rulings": [
+            "first_call": 0, "native_calls": native_calls + natively, "rulings": [
                 {**each, "calls": 0 if each["chosen"] == "native" else each["calls"]}
                 for each in rulings], "forgotten_rulings": 0, "forgotten_calls": 0}
 
 
-def ruling(chosen, considered=(), first_call=0, reason="because"):
-    return {"first_call": first_call, "calls": 4, "chosen": chosen, "reason": reason,
+def ruling(chosen, considered=(), first_call=0):
+    return {"first_call": first_call, "calls": 4, "chosen": chosen, "reason": "because",
             "probe_calls": 0, "settled": True,
             "considered": [{"candidate": name, "predicted_us": us} for name, us in considered]}
 
@@ -112,9 +125,13 @@ class JobsThatTake:
 
 
 class NoLab:
-    """In the place of a lab."""
+    """In the place of a lab. What is set is kept; between one look at its counters and the next a packet has gone from
+    each host to each other one."""
 
-    network = load_preset("six-sites")
+    name = "made up"
+
+    def __init__(self, network=load_preset("six-sites")):
+        self.network, self.looks, self.latencies, self.pairs = network, 0, [], []
 
     def __enter__(self):
         return self
@@ -122,12 +139,11 @@ class NoLab:
     def __exit__(self, *_exception):
         pass
 
+    def set_latencies(self, latency_us):
+        self.latencies.append(latency_us)
 
-class CountingLab(NoLab):
-    """Between one look at its counters and the next a packet has gone from each host to each other one."""
-
-    def __init__(self, network=NoLab.network):
-        self.network, self.looks = network, 0
+    def set_pair(self, a, b, latency_ms):
+        self.pairs.append((a, b, latency_ms))
 
     def counters(self):
         self.looks += 1

@@ -1,12 +1,16 @@
-"""What tests of all kinds share: networks for labs, patience with a busy machine, what a refusal is, free ports, how
-processes fare, Kruskal to compare with."""
+"""What tests of all kinds share: networks for labs, patience with a busy machine, what commands say and refuse, free
+ports, how processes fare, Kruskal to compare with."""
 
+import json
 import os
 import random
 import socket
 import time
 from pathlib import Path
 
+import pytest
+
+from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
 from mutirao.run.mpis import found_mpis
 
@@ -23,6 +27,19 @@ def network_of(one_way_ms):
     return HostNetwork(hosts, hosts, one_way_us, None, "test", "made up")
 
 
+each_mpi = pytest.mark.parametrize("mpi", found_mpis(), ids=lambda mpi: mpi.name)
+
+
+def lab_of(network):
+    """A fixture: a lab of that network for a whole module."""
+    @pytest.fixture(scope="module")
+    def lab(lab_possible):
+        with Lab.up(network) as running:
+            yield running
+
+    return lab
+
+
 def quick_mpi():
     """For tests of other things than MPI libraries: MPICH's launcher takes a second less than Open MPI's."""
     return min(found_mpis(), key=lambda mpi: mpi.known.title != "MPICH")
@@ -36,6 +53,16 @@ def in_time(trial):
     while late[-1] and len(late) < TRIES:
         late.append(trial())
     assert not late[-1], f"late in each of {TRIES} trials: {late}"
+
+
+def text_of(answer):
+    """What a command said that ended well."""
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout
+
+
+def json_of(answer):
+    return json.loads(text_of(answer))
 
 
 def refused(answer, *named, code=2):

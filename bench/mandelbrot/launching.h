@@ -7,11 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
-#include <climits>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
@@ -42,19 +41,11 @@ inline std::string quoted(const std::vector<std::string>& words) {
     return line;
 }
 
-/// Its path.
-inline std::string this_program() {
-    std::array<char, PATH_MAX> path{};
-    if (readlink("/proc/self/exe", path.data(), path.size() - 1) < 0) {
-        throw Failure("cannot find this program");
-    }
-    return path.data();
-}
-
 /// The command line of a worker whose master is at `master`.
 inline std::vector<std::string> worker_words(const Crew& crew, const std::string& master) {
-    return {this_program(), "--worker-of", master, "--workers", std::to_string(crew.workers),
-            "--side", std::to_string(crew.side)};
+    const std::string this_program = std::filesystem::read_symlink("/proc/self/exe");
+    return {this_program, "--worker-of", master, "--workers", std::to_string(crew.workers), "--side",
+            std::to_string(crew.side)};
 }
 
 /// With a null pointer behind the last.

@@ -3,18 +3,15 @@
 #pragma once
 
 #include <functional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "message.h"
+#include "tool/arguments.h"
 
 namespace mandelbrot {
 
-/// What has gone wrong outside this program; ends it with one line.
-struct Failure : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
+using mutirao::tool::Failure;
 
 /// What the master hears: a whole message of a worker, or that the worker is gone, once.
 struct Heard {

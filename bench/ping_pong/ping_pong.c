@@ -24,11 +24,6 @@ static void receive(unsigned char* data, int bytes) {
     MPI_Recv(data, bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, &status);
 }
 
-static void wrong_bytes(int bytes, int index) {
-    fprintf(stderr, "ping_pong: wrong bytes came back (%d bytes, at %d)\n", bytes, index);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
 static double ping(unsigned char* data, int bytes, int trip) {
     const unsigned char stamp = (unsigned char)(2 * trip);
     data[0] = data[bytes - 1] = stamp;
@@ -38,7 +33,9 @@ static double ping(unsigned char* data, int bytes, int trip) {
     const double took_ns = (now_ms() - begin_ms) * 1e6;
     const unsigned char answer = (unsigned char)(stamp + 1);
     if (data[0] != answer || data[bytes - 1] != answer) {
-        wrong_bytes(bytes, data[0] == answer ? bytes - 1 : 0);
+        const int index = data[0] == answer ? bytes - 1 : 0;
+        fprintf(stderr, "ping_pong: wrong bytes came back (%d bytes, at %d)\n", bytes, index);
+        MPI_Abort(MPI_COMM_WORLD, 1);
     }
     return took_ns;
 }

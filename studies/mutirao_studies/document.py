@@ -43,12 +43,6 @@ Part = Table | Lines | Drawn | Html
 
 
 @dataclass(frozen=True)
-class _WithBar:
-    text: str
-    share: float  # of the longest bar
-
-
-@dataclass(frozen=True)
 class Section:
     heading: str
     parts: Sequence[Part]
@@ -118,17 +112,14 @@ def _wrapped(lines: Iterable[str]) -> str:
 
 
 def page_of(document: Document) -> Page:
-    return Page(document.heading, document.lead, how_made(document.result, *document.made),
+    result, machine = document.result, document.result["machine"]
+    made = "; ".join([
+        f"mutirao {result['mutirao']}, {result['made']}, {machine['processors']} processors, {machine['system']}",
+        *filter(None, document.made), f"it took {result['seconds']} s"])
+    return Page(document.heading, document.lead, escape(made),
                 "".join(section(each.heading, *map(_html, each.parts)) for each in document.sections),
-                document.commands or command_of(document.result), document.result, document.tiles,
+                document.commands or command_of(result), result, document.tiles,
                 document.all_remarks, STYLE)
-
-
-def how_made(result: dict, *more: str | None) -> Html:
-    machine = result["machine"]
-    return escape("; ".join([
-        f"mutirao {result['mutirao']}, {result['made']}, {machine['processors']} processors,"
-        f" {machine['system']}", *filter(None, more), f"it took {result['seconds']} s"]))
 
 
 def _html(part: Part) -> Html:
@@ -145,25 +136,21 @@ def html_of_table(shown: Table) -> Html:
     """Also for one that is too wide for the terminal."""
     styles = {number: "bound" for number, row in enumerate(shown.rows) if _ROW_STYLES.get(row[0]) == BOUND}
     return ((soft(shown.title) if shown.title else "")
-            + wide_table(shown.columns, [list(map(_cell, row)) for row in shown.rows], styles))
+            + wide_table(shown.columns, shown.rows, styles))
 
 
 def _with_bars(drawn: Drawn) -> Table:
-    numbers = [{at: float(row[at]) for at in drawn.columns if _is_number(row[at])} for row in drawn.table.rows]
+    numbers = [{at: float(row[at]) for at in drawn.columns if re.fullmatch(r"\d+(\.\d*)?", row[at])}
+               for row in drawn.table.rows]
     most = max((value for row in numbers for value in row.values()), default=0) or 1
     return drawn.table._replace(rows=[
-        [_WithBar(cell, values[at] / most) if at in values else cell for at, cell in enumerate(row)]
+        [_cell_with_bar(cell, values[at] / most) if at in values else cell for at, cell in enumerate(row)]
         for row, values in zip(drawn.table.rows, numbers, strict=True)])
 
 
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"\d+(\.\d*)?", text) is not None
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, _WithBar):
-        return (f'<td class="bar" style="--share: {value.share:.1%}">{escape(value.text)}</td>',)
-    return value
+def _cell_with_bar(text: str, share: float) -> tuple[Html]:
+    """`share` of the longest bar."""
+    return (f'<td class="bar" style="--share: {share:.1%}">{escape(text)}</td>',)
 
 
 # --- on the disk ----------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ def adaptation(mode, check_ms=(), waited_ms=0.0, calls=()):
                 {"low": 12, "high": 16, "before_us": 5.0, "after_us": 50.0}]} for call in calls])
 
 
-def steady_run(contender, begin_ms, completion_ms, bounds_ms=None, said=None, stopped_ms=712.5):
+def steady_run(contender, begin_ms, completion_ms, bounds_ms=None, said=None):
     bounds_ms = bounds_ms or [1.0] * len(begin_ms)
     given = None
     if not contender.native:
@@ -24,7 +24,7 @@ def steady_run(contender, begin_ms, completion_ms, bounds_ms=None, said=None, st
                    for completion, bound in zip(completion_ms, bounds_ms, strict=True))
     # Rank 0 is in a call long before the root.
     return SteadyRun(Measurement(contender, points, given, 9.0, 99), tuple(begin_ms),
-                     tuple(begin - 300 for begin in begin_ms), stopped_ms,
+                     tuple(begin - 300 for begin in begin_ms), 712.5,
                      90_000.0 + sum(completion_ms))
 
 

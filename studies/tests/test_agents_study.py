@@ -6,7 +6,6 @@ from made_up import NoLab, circumstances, mpi_named, report
 from mutirao.base.progress import Steps
 from mutirao.measure import measure
 from mutirao.run.launch import CompletedRun
-from mutirao.run.mpis import Mpi
 from mutirao_studies.paper_000 import agents
 from shown import shown
 
@@ -49,7 +48,7 @@ def test_what_is_shown():
     assert 'class="tile bad"><b>1.00' in page
 
 
-def test_a_job_waits(monkeypatch, tmp_path):
+def test_a_job_waits(monkeypatch):
     asked = {}
 
     def fake_launch(_mpi, _argv, _ranks, *, settings, **_options):
@@ -57,7 +56,6 @@ def test_a_job_waits(monkeypatch, tmp_path):
         return CompletedRun(0, [], "", 1.0, [], report(24))
 
     monkeypatch.setattr(measure, "launch", fake_launch)
-    monkeypatch.setattr(Mpi, "program", lambda _self, name: name)
-    job = agents._job(mpi_named("openmpi-5", tmp_path), NoLab(), Steps(1))
+    job = agents._job(mpi_named("openmpi-5"), NoLab(), Steps(1))
     assert asked == {"settings": {"start": "wait", "profile": "off"}}
     assert (job["waited_ms"], job["first_ruled_ms"]) == (4705.75, 411.5)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from made_up import NoLab, mpi_named
+from made_up import mpi_named
 from made_up_steady import MadeUpSteadyJobs
 from mutirao.base.errors import Failure
 from mutirao_studies.document import text_of, write_files
@@ -14,26 +14,14 @@ from mutirao_studies.paper_000.dynamic_document import comparisons, document
 from shared import kruskal
 from shown import shown
 
-class ChangingLab(NoLab):
-    def __init__(self):
-        self.done = []
-
-    def set_latencies(self, latency_us):
-        self.done.append(("all", latency_us[4][6]))
-
-    def set_pair(self, a, b, latency_ms):
-        self.done.append((a, b, latency_ms))
-
 
 @pytest.fixture
-def dynamic_with(monkeypatch, tmp_path):
+def dynamic_with(monkeypatch, labs):
     def run(failing=(), quick=True):
-        run.lab = ChangingLab()
         run.jobs = MadeUpSteadyJobs(failing)
-        monkeypatch.setattr(six_sites_dynamic.Lab, "up", lambda *_words, **_options: run.lab)
         monkeypatch.setattr(six_sites_dynamic, "run_steady", run.jobs)
         monkeypatch.setattr(six_sites_dynamic, "STANDS_PER_LINK_S", 0)
-        return six_sites_dynamic.run_study(mpi_named("openmpi-5", tmp_path), quick)
+        return six_sites_dynamic.run_study(mpi_named("openmpi-5"), quick)
 
     return run
 
@@ -70,17 +58,16 @@ def test_equal_jobs_run_once(dynamic_with):
     assert len(dynamic_with.jobs.asked) == 3 * (5 + 2 + 5)
 
 
-def test_links_change_at_their_calls(dynamic_with):
+def test_links_change_at_their_calls(dynamic_with, labs):
     """And each job begins with a fresh network. Catches calls counted from 0."""
     dynamic_with(failing=[arm.title for arm in six_sites_dynamic.ARMS[1:]])
     at_once = [("h04", "h06", 4999.5), ("h12", "h20", 22.5), ("h00", "h02", 50.0),
                ("h12", "h16", 10.5)]
     in_turn = [at_once[0], at_once[3], at_once[1], at_once[2]]
-    only = [each for each in dynamic_with.lab.done if each[0] != "all"]
-    assert only == [*at_once, *in_turn]
+    assert labs[0].pairs == [*at_once, *in_turn]
     name, settings, pace, bounds = dynamic_with.jobs.asked[-5]
     assert (name, pace.count, sorted(pace.stops)) == ("MagPIe-like", 20, [4, 8, 12, 16])
-    assert dynamic_with.lab.done.count(("all", 500.0)) == 12
+    assert [(latency_us[4][6], latency_us[12][16]) for latency_us in labs[0].latencies] == [(500.0, 750_000.0)] * 12
     # From host 12 the farthest is in S2: 701.2 / 2 at first, by way of S4 once 12-16 is good.
     assert bounds[:7] == pytest.approx([(701.2 + 1) / 2] * 7)
     assert bounds[7:] == pytest.approx([(21 + 371.7 + 1) / 2] * 13)

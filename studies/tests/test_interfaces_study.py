@@ -3,7 +3,6 @@ that is killed, an end by Ctrl-C. Sockets are never skipped."""
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -14,17 +13,16 @@ import pytest
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.paths import BUILD, ROOT
-from mutirao.lab.lab import Lab
-from mutirao.lab.network import HostNetwork
 from mutirao_studies.paper_002 import interfaces, transports
 from mutirao_studies.paper_002.paper_002 import MESSAGE_BYTES
 from mutirao_studies.paper_002.transports import Task, known_transports, run_task
-from shared import processes_with, wait_until
+from shared import lab_of, network_of, processes_with, wait_until
 
 TRANSPORTS = known_transports(("openmpi-5", "mpich-5"))
+BY_NAME = {transport.name: transport for transport in TRANSPORTS}
+SOCKETS = BY_NAME["sockets"]
 POINTS, ITERATIONS, SIDE = 40, 60, 10
 SECONDS = 40
-SOCKETS = TRANSPORTS[0]
 
 
 def each_transport(wanted=lambda transport: True):
@@ -55,18 +53,13 @@ def expected_image(points, iterations):
 @pytest.fixture
 def image():
     """Where a program of any user can write it."""
-    folder = Path(tempfile.mkdtemp(prefix="mutirao-test-"))
-    folder.chmod(0o777)
-    yield folder / "image.pgm"
-    shutil.rmtree(folder)
+    with tempfile.TemporaryDirectory(prefix="mutirao-test-") as folder:
+        os.chmod(folder, 0o777)
+        yield Path(folder, "image.pgm")
 
 
-@pytest.fixture(scope="module")
-def hosts():
-    """Three, and 3 ms one way from the first to the last."""
-    latency_us = [[0, 1000, 3000], [1000, 0, 2500], [3000, 2500, 0]]
-    with Lab.up(HostNetwork(["a", "b", "c"], ["A", "B", "C"], latency_us, None, "made-up", "made up", None)) as lab:
-        yield lab
+# Three, and 3 ms one way from the first to the last.
+hosts = lab_of(network_of([[0, 1, 3], [1, 0, 2.5], [3, 2.5, 0]]))
 
 
 def run(transport, image, workers=3, lab=None, **asked):
@@ -150,31 +143,24 @@ def test_across_the_lab(hosts, transport, image):
 
 
 def test_lam_stays_on_one_host(hosts):
-    lam = next(each for each in TRANSPORTS if each.name == "lam")
-    with pytest.raises(Failure, match="refuses root"), lam.ready(hosts):
+    with pytest.raises(Failure, match="refuses root"), BY_NAME["lam"].ready(hosts):
         pass
 
 
-@pytest.mark.parametrize("words, told", [
-    (["--hosts", "a,b"], "--hosts and --remote-shell go together"),
-    (["--hosts", "a", "--remote-shell", "ssh"], "--hosts names 1 hosts for 2 workers"),
-    (["--address", "here"], "'here' is no IPv4 address"),
-])
-def test_places_that_cannot_be(words, told):
+@pytest.mark.parametrize("words, told, lines", [
+    (["--hosts", "a,b"], "--hosts and --remote-shell go together", 1),
+    (["--hosts", "a", "--remote-shell", "ssh"], "--hosts names 1 hosts for 2 workers", 1),
+    (["--address", "here"], "'here' is no IPv4 address", 1),
+    (["--hosts", "a,b", "--remote-shell", "/bin/false"], "", 0)])  # a worker that cannot begin has said why
+def test_places_that_cannot_be(words, told, lines):
     answer = subprocess.run([BUILD / "bin" / "mandelbrot-sockets", "--workers", "2", "--side", "10", *words],
                             capture_output=True, text=True, timeout=SECONDS)
-    assert answer.returncode != 0 and told in answer.stderr and len(answer.stderr.splitlines()) == 1
-
-
-def test_the_master_ends_where_a_worker_cannot_begin():
-    answer = subprocess.run([BUILD / "bin" / "mandelbrot-sockets", "--workers", "2", "--side", "10", "--hosts", "a,b",
-                             "--remote-shell", "/bin/false"], capture_output=True, timeout=SECONDS)
-    assert answer.returncode == 1
+    assert answer.returncode in (1, 2) and told in answer.stderr and len(answer.stderr.splitlines()) == lines
 
 
 def test_virtual_machines_do_not_meet(image):
     """A daemon that runs already, of this user or another, is left alone."""
-    pvm = next(each for each in TRANSPORTS if each.name == "pvm")
+    pvm = BY_NAME["pvm"]
     skip_unless_here(pvm)
     with pvm.ready(None) as first:
         assert run(pvm, image)["gone"] == 0
@@ -213,15 +199,12 @@ def test_study_goes_on_without_what_fails(monkeypatch):
         interfaces.run_study(["openmpi-5"], plan=plan)
     with pytest.raises(UsageError, match="gRPC: not built"):
         interfaces.run_study(["openmpi-5"], only=["grpc"])
-    with pytest.raises(UsageError, match="unknown interface 'grcp'; did you mean grpc"):
-        interfaces.run_study(["openmpi-5"], only=["grcp"])
 
 
 @pytest.mark.parametrize("place, moment_s", [((), 0.4), ((), 2.5), (("--lab", "nine-hosts"), 1.0)])
 def test_ctrl_c_leaves_nothing(tmp_path, place, moment_s):
     """While daemons start, and while the program runs; in short paths, for sockets' sake."""
-    here = [name for name in ("pvm", "sockets", "via", "zeromq")
-            if not next(each for each in TRANSPORTS if each.name == name).missing()]
+    here = [name for name in ("pvm", "sockets", "via", "zeromq") if not BY_NAME[name].missing()]
     folder = tempfile.mkdtemp(prefix="mutirao-test-")
     study = subprocess.Popen(
         [ROOT / "mutirao", "study", "interfaces", "--only", ",".join(here), *place, "--output", tmp_path],

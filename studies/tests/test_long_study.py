@@ -2,8 +2,7 @@
 
 import pytest
 
-from made_up import NoLab, mpi_named, report
-from mutirao.base.errors import UsageError
+from made_up import mpi_named, report
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.measure.measure import Measurement, Point, bound_us
 from mutirao_studies import long_messages
@@ -12,7 +11,7 @@ from pages import assert_stands_alone
 
 
 @pytest.fixture
-def asked(monkeypatch, tmp_path):
+def asked(monkeypatch, labs):
     jobs = []
 
     def measured(contender, workloads, ranks, lab=None, timeout_s=None):
@@ -26,8 +25,7 @@ def asked(monkeypatch, tmp_path):
         return Measurement(contender, tuple(points), None if contender.native else report(24), 1.0, 1)
 
     monkeypatch.setattr(long_messages, "measure", measured)
-    monkeypatch.setattr(long_messages, "bring_up", lambda network, tcp: NoLab())
-    monkeypatch.setattr(long_messages, "find_mpi", lambda name: mpi_named(name, tmp_path))
+    monkeypatch.setattr(long_messages, "find_mpi", mpi_named)
     return jobs
 
 
@@ -56,9 +54,3 @@ def test_the_page_stands_alone_and_has_every_collective(asked):
     for name in long_messages.NAMES:
         assert name in COLLECTIVES
         assert f"<td>{name}</td>" in page
-
-
-def test_a_collective_that_there_is_not_is_named(asked):
-    with pytest.raises(UsageError, match="allreduc"):
-        long_messages.run_study(["openmpi-5"], only=["allreduc"])
-    assert asked == []

@@ -4,19 +4,14 @@ import json
 
 import pytest
 
-from made_up import NoLab, mpi_named
+from made_up import mpi_named
 from mutirao.run.processes import Finished
 from mutirao_studies import messages
 from shown import shown
 
 
 @pytest.fixture
-def result(monkeypatch, tmp_path):
-    def up(network, _tcp):
-        lab = NoLab()
-        lab.network = network
-        return lab
-
+def result(monkeypatch, labs):
     def launched(_mpi, argv, ranks, **_options):
         lengths, pauses, repeat = ([int(word) for word in argv[at].split(",")] for at in (2, 4, 6))
         assert ranks == 2 * len(lengths)
@@ -27,9 +22,8 @@ def result(monkeypatch, tmp_path):
 
     monkeypatch.setattr(messages, "launch", launched)
     monkeypatch.setattr(messages, "predicted_ms", lambda _mpi, _network, form, _length: None if form == "first" else 3.0)
-    monkeypatch.setattr(messages.Lab, "up", up)
     monkeypatch.setattr("mutirao_studies.long_messages.kernel_has", lambda _control: True)
-    monkeypatch.setattr(messages, "find_mpi", lambda name: mpi_named(name, tmp_path))
+    monkeypatch.setattr(messages, "find_mpi", mpi_named)
     return messages.run_study(["openmpi-5"])
 
 
@@ -45,6 +39,6 @@ def test_every_form_and_length_has_a_row_beside_its_prediction(result):
     ("mpich-5", "alone", 14_000, 0), ("mpich-5", "alone", 40_000, 1), ("mpich-5", "alone", 60_000, 2),
     ("mpich-5", "two in a row", 14_000, 1), ("mpich-5", "both ways", 14_000, 0), ("mpich-5", "alone", 66_000, 2),
     ("openmpi-5", "alone", 66_000, 3)])
-def test_predictions_are_those_of_the_core(tmp_path, mpi, form, length_bytes, trips):
-    predicted_ms = messages.predicted_ms(mpi_named(mpi, tmp_path), messages.two_sites(5, 1), form, length_bytes)
+def test_predictions_are_those_of_the_core(mpi, form, length_bytes, trips):
+    predicted_ms = messages.predicted_ms(mpi_named(mpi), messages.two_sites(5, 1), form, length_bytes)
     assert predicted_ms == pytest.approx(5 + 10 * trips, abs=0.1)

@@ -1,33 +1,22 @@
 """`mutirao replay` on the trace that it makes up, against paths and rules worked out here."""
 
-import json
 import math
 import os
 from itertools import combinations
 
 import pytest
 
+from mutirao.lab.network import HostNetwork
 from mutirao_studies.replay.trace import load_trace
 from pages import assert_stands_alone
-from shared import refused
+from shared import json_of, refused, text_of
 
 # Overheads of a small message over a tree of twelve hosts, beside the links' latencies.
 MOST_OVERHEAD_US = 500
 
 
-def bound_us(matrix, root):
-    shortest = [list(row) for row in matrix]
-    for via in range(len(matrix)):
-        for row in shortest:
-            for target in range(len(matrix)):
-                row[target] = min(row[target], row[via] + shortest[via][target])
-    return max(shortest[root])
-
-
 def replayed(typed, *words):
-    answer = typed("replay", "--json", *words)
-    assert answer.returncode == 0, answer.stderr
-    return json.loads(answer.stdout)["runs"]
+    return json_of(typed("replay", "--json", *words))["runs"]
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +35,10 @@ def slices():
 @pytest.mark.parametrize("root", [0, 7])
 def test_the_bound_and_the_best_trees_are_the_shortest_paths(typed, slices, root):
     run, = replayed(typed, "three-sites", "--root", root)
+    hosts = [str(host) for host in range(run["hosts"])]
     assert len(run["slices"]) == len(slices)
     for row, matrix in zip(run["slices"], slices):
-        bound = bound_us(matrix, root)
+        bound = HostNetwork(hosts, hosts, matrix).bound_from(root)
         assert row["bound_us"] == pytest.approx(bound)
         assert bound <= row["fastest"]["always_us"] <= bound + MOST_OVERHEAD_US
         for family in ("fastest", "mst"):
@@ -91,11 +81,10 @@ def test_the_default_is_near_the_bound_with_few_switches(typed):
     adapting, always = counts(run, "adapting"), counts(run, "always")
     assert adapting[0] >= 0.9 * len(run["slices"])
     assert adapting[1] <= always[1] / 4 and adapting[2] <= always[2] / 4
-    answer = typed("replay", "three-sites")
-    assert answer.returncode == 0, answer.stderr
+    said = text_of(typed("replay", "three-sites"))
     for text in ("changes judged by forecast error", "equalled Kruskal's in every slice"):
-        assert text in answer.stdout
-    lines = answer.stdout.splitlines()
+        assert text in said
+    lines = said.splitlines()
     assert max(map(len, lines)) <= 80
     assert [line.split()[0] for line in lines if line[:1].isdigit()][:40] == list(map(str, range(40)))
     for use, (near, *changes) in (("adapting", adapting), ("always", always)):
@@ -104,12 +93,11 @@ def test_the_default_is_near_the_bound_with_few_switches(typed):
 
 
 def test_compares_rules(typed):
-    answer = typed("replay", "three-sites", "--threshold", "auto,30", "--tolerance", "0,10")
-    assert answer.returncode == 0, answer.stderr
-    words = [line.split()[:2] for line in answer.stdout.splitlines()]
+    lines = text_of(typed("replay", "three-sites", "--threshold", "auto,30", "--tolerance", "0,10")).splitlines()
+    words = [line.split()[:2] for line in lines]
     assert [pair for pair in words if pair and pair[0] in ("auto", "30%", "always")] == [
         ["auto", "0%"], ["auto", "10%"], ["30%", "0%"], ["30%", "10%"], ["always", "100.0%"]]
-    assert max(map(len, answer.stdout.splitlines())) <= 80
+    assert max(map(len, lines)) <= 80
 
 
 def test_reads_measurements_of_both_ends(typed, tmp_path):
@@ -162,10 +150,9 @@ def test_wrong_input_is_one_line_and_exit_code_2(typed, wrong_files, words, name
 def test_page(typed, tmp_path):
     """It stands alone, and its tiles say what the terminal says of each rule."""
     file = tmp_path / "a page.html"
-    answer = typed("replay", "three-sites", "--threshold", "auto,70", "--page", file)
-    assert answer.returncode == 0, answer.stderr
+    said = text_of(typed("replay", "three-sites", "--threshold", "auto,70", "--page", file))
     text = " ".join(assert_stands_alone(file.read_text()).text)
-    compared = [line for line in answer.stdout.splitlines() if line.startswith(("auto ", "70% "))]
+    compared = [line for line in said.splitlines() if line.startswith(("auto ", "70% "))]
     assert len(compared) == 2
     for line in compared:
         assert f"{line.split()[4]} of the slices within 10% of the bound" in " ".join(text.split())

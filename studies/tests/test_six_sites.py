@@ -5,11 +5,9 @@ import re
 
 import pytest
 
-from made_up import MadeUpJobs, NoLab, mpi_named
+from made_up import MadeUpJobs, mpi_named
 from mutirao.base.errors import Failure
-from mutirao.lab.lab import Lab
 from mutirao.measure import circumstances
-from mutirao.run.mpis import Mpi
 from mutirao_studies.document import page_of, text_of
 from mutirao_studies.paper_000 import paper_000, six_sites
 from mutirao_studies.paper_000.six_sites_document import comparisons, demo_document, document
@@ -19,14 +17,12 @@ KEYS = ["native-openmpi-5", "native-mpich-5", "mpich-like", "magpie-like", "mst"
 
 
 @pytest.fixture
-def study_with(monkeypatch, tmp_path):
+def study_with(monkeypatch, labs):
     """Runs the study with made-up jobs; some may fail, and MPI libraries be missing."""
     def run(failing=(), found=("openmpi-5", "mpich-5"), **options):
-        mpis = {name: mpi_named(name, tmp_path) for name in found}
-        monkeypatch.setattr(Mpi, "built", True)
+        mpis = {name: mpi_named(name) for name in found}
         monkeypatch.setattr(six_sites, "found_mpis", lambda: tuple(mpis.values()))
         monkeypatch.setattr(six_sites, "find_mpi", lambda name: mpis[name])
-        monkeypatch.setattr(Lab, "up", lambda *_words, **_options: NoLab())
         monkeypatch.setattr(six_sites, "measure", MadeUpJobs(failing))
         return six_sites.run_study(**options)
 

@@ -5,17 +5,16 @@ import json
 
 import pytest
 
-from made_up import CountingLab, calls_of, mpi_named, report, ruling, said_of_adapting
+from made_up import calls_of, mpi_named, report, ruling, said_of_adapting
 from mutirao.base.errors import Failure
-from mutirao.lab.lab import Lab
 from mutirao.lab.named_networks import load_preset
 from mutirao.lab.network import HostNetwork
 from mutirao.measure import measure
 from mutirao.measure.measure import Contender
 from mutirao.run.launch import CompletedRun
-from mutirao.run.mpis import Mpi
 from mutirao_studies.paper_000 import start
 from mutirao_studies.paper_000.start import median, settled, settled_call
+from shared import lab_of
 from shown import shown
 
 BOUND_MS = load_preset("six-sites").bound_from(start.ROOT) / 1000
@@ -56,12 +55,10 @@ class MadeUpPrograms:
 
 
 @pytest.fixture
-def start_with(monkeypatch, tmp_path):
+def start_with(monkeypatch, labs):
     def run(programs, **options):
-        monkeypatch.setattr(start.Lab, "up", lambda *_words, **_options: CountingLab())
         monkeypatch.setattr(measure, "launch", programs)
-        monkeypatch.setattr(Mpi, "program", lambda _self, name: name)
-        return start.run_study(mpi_named("openmpi-5", tmp_path), **options)
+        return start.run_study(mpi_named("openmpi-5"), **options)
 
     return run
 
@@ -132,10 +129,7 @@ def test_a_job_that_fell_back_is_refused(start_with):
         start_with(MadeUpPrograms("native"), quick=True)
 
 
-@pytest.fixture(scope="module")
-def two_sites(lab_possible):
-    with Lab.up(HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)) as lab:
-        yield lab
+two_sites = lab_of(HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2))
 
 
 @pytest.mark.parametrize("every_ms", [0, 60])

@@ -5,19 +5,17 @@ import time
 
 import pytest
 
-from made_up import CountingLab, NoLab, calls_of, mpi_named, report, ruling
+from made_up import NoLab, calls_of, contender_named, mpi_named, report, ruling
 from made_up_steady import steady_run
 from mutirao.base.errors import Failure
-from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
 from mutirao.measure import measure
 from mutirao.measure.measure import Contender
 from mutirao.run.launch import CompletedRun
-from mutirao.run.mpis import Mpi
 from mutirao_studies.paper_000 import overhead, reaction
 from mutirao_studies.paper_000.reaction import RECOVERS, WORSENS, reaction_s
 from mutirao_studies.paper_000.steady import Pace, run_steady
-from shared import wait_until
+from shared import lab_of, wait_until
 from shown import shown
 
 TIMES = ('{"bytes":24,"root":1,"every_ms":0,"began_ms":99.5,"whole_ms":900.5,"stopped_ms":12.5,'
@@ -29,15 +27,14 @@ FOUR_HOSTS = HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)
 @pytest.mark.parametrize("lines, count, bounds, said", [
     ([TIMES], 3, (10.0, 12.5, 10.0), "less than the physical bound"), ([TIMES], 4, (1.0,) * 4, "did not tell"),
     ([], 3, (1.0,) * 3, "did not tell"), ([TIMES[:40]], 3, (1.0,) * 3, "did not tell")])
-def test_what_cannot_be_is_refused(monkeypatch, contender, lines, count, bounds, said):
+def test_what_cannot_be_is_refused(monkeypatch, lines, count, bounds, said):
     """The second case's bound holds for one call only. Catches one bound for all calls."""
     def fake_launch(_mpi, argv, _ranks, **_options):
         return CompletedRun(0, lines, "", 1.0, argv, report(4, [calls_of(1, 24, ruling("flat"))]))
 
     monkeypatch.setattr(measure, "launch", fake_launch)
-    monkeypatch.setattr(Mpi, "program", lambda _self, name: name)
     with pytest.raises(Failure, match=said):
-        run_steady(contender("auto"), Pace(1, count), CountingLab(FOUR_HOSTS), bounds)
+        run_steady(contender_named("auto"), Pace(1, count), NoLab(FOUR_HOSTS), bounds)
 
 
 @pytest.mark.parametrize("good, changed, expected", [
@@ -46,17 +43,17 @@ def test_what_cannot_be_is_refused(monkeypatch, contender, lines, count, bounds,
     ("..x.x" + "." * 10, 900, 1.6),  # one good call is not enough
     ("..x" + "." * 10 + "x..", 900, 0.6),  # a stray
     ("..xxx" + "." * 9, 900, None)])
-def test_reaction(contender, good, changed, expected):
+def test_reaction(good, changed, expected):
     """Catches the first good call instead of the first of ten, and calls before the change."""
     begins = [500.0 * number for number in range(len(good))]
-    run = steady_run(contender("auto"), begins, [900.0 if each == "x" else 100.0 for each in good])
+    run = steady_run(contender_named("auto"), begins, [900.0 if each == "x" else 100.0 for each in good])
     calls = reaction.judged_calls(run, changed, 1e6, 110.0)
     assert reaction_s(calls, changed) == expected
 
 
-def test_calls_natively_for_comparison_say_nothing(contender):
+def test_calls_natively_for_comparison_say_nothing():
     """Of the calls from the one of 1000 ms on two are by the MPI library, then another is on probe."""
-    run = steady_run(contender("auto"), [500.0 * number for number in range(6)], [900.0] * 6)
+    run = steady_run(contender_named("auto"), [500.0 * number for number in range(6)], [900.0] * 6)
     run.measurement.communicator["changes"] = [
         {"call": 1, "to": "native", "lead_calls": 2, "probe_calls": 2},
         {"call": 5, "to": "tree:kind=mst", "lead_calls": 0, "probe_calls": 2},
@@ -65,31 +62,28 @@ def test_calls_natively_for_comparison_say_nothing(contender):
     assert [begin for begin, _ in calls] == [0.0, 500.0, 2000.0, 2500.0]
 
 
-def test_calls_that_meet_the_next_change_say_nothing(contender):
+def test_calls_that_meet_the_next_change_say_nothing():
     """The one of 2000 ms began before it, but a good call could still have been under way."""
-    run = steady_run(contender("auto"), [500.0 * number for number in range(6)], [900.0] * 6)
+    run = steady_run(contender_named("auto"), [500.0 * number for number in range(6)], [900.0] * 6)
     calls = reaction.judged_calls(run, 900.0, 2050.0, 110.0)
     assert [begin for begin, _ in calls] == [1000.0, 1500.0]
 
 
-class SwitchableLab(NoLab):
-    name = "made up"
+class ClockedLab(NoLab):
+    """Knows when its links changed."""
 
     def __init__(self):
-        self.sets = []
+        super().__init__()
         self.times_ms = []
 
-    def set_latencies(self, _matrix):
-        pass
-
     def set_pair(self, a, b, latency_ms):
-        self.sets.append((a, b, latency_ms))
+        super().set_pair(a, b, latency_ms)
         self.times_ms.append(time.monotonic() * 1000)
 
 
-def test_reaction_study(monkeypatch, tmp_path):
+def test_reaction_study(monkeypatch):
     """Of a library that needs 100 ms for worse links and never notices better ones."""
-    lab, jobs = SwitchableLab(), []
+    lab, jobs = ClockedLab(), []
     for name, value in (("SETTLE_S", 0.05), ("WINDOW_S", 0.9), ("EVERY_MS", 50)):
         monkeypatch.setattr(reaction, name, value)
     monkeypatch.setattr(reaction.Lab, "up", lambda *_words, **_options: lab)
@@ -110,8 +104,8 @@ def test_reaction_study(monkeypatch, tmp_path):
 
     monkeypatch.setattr(reaction, "run_steady", job)
     monkeypatch.setattr(HostNetwork, "bound_from", lambda _network, _root: 1000.0)
-    result = reaction.run_study(mpi_named("openmpi-5", tmp_path), quick=True)
-    assert lab.sets == [("h12", "h16", 1655.0), ("h12", "h16", 165.5),
+    result = reaction.run_study(mpi_named("openmpi-5"), quick=True)
+    assert lab.pairs == [("h12", "h16", 1655.0), ("h12", "h16", 165.5),
                         ("h12", "h16", 300.0), ("h12", "h16", 30.0),
                         *[("h12", "h16", 830.0), ("h12", "h16", 83.0)] * 2]
     assert len(result["scenarios"][2]["trials"]) == 4
@@ -126,7 +120,7 @@ def test_reaction_study(monkeypatch, tmp_path):
     assert sum("never" in line for line in lines) >= 4
 
 
-def test_overhead_study(monkeypatch, tmp_path):
+def test_overhead_study(monkeypatch, labs):
     """The order within a pair alternates, and the median is of the pairs' ratios. Catches a ratio of
     medians over all runs, which a slow hour of the machine would decide."""
     asked = []
@@ -139,9 +133,8 @@ def test_overhead_study(monkeypatch, tmp_path):
         return steady_run(contender, range(pace.count),
                           [slow * (1.02 if mode == "auto" else 1.0)] * pace.count)
 
-    monkeypatch.setattr(Lab, "up", lambda *_words, **_options: NoLab())
     monkeypatch.setattr(overhead, "run_steady", job)
-    result = overhead.run_study(mpi_named("openmpi-5", tmp_path), settings={"agent": "in-band"})
+    result = overhead.run_study(mpi_named("openmpi-5"), settings={"agent": "in-band"})
     assert asked == ["auto", "off", "off", "auto"] * 2 + ["auto", "off"]
     assert result["ratio"] == pytest.approx(1.02)
     _, page = shown(overhead.document(result), "agent=in-band", in_text=[
@@ -149,16 +142,15 @@ def test_overhead_study(monkeypatch, tmp_path):
     assert 'class="tile bad"><b>1.0200 ×' in page and "--set agent=in-band" in page
 
 
-@pytest.fixture
-def lab(lab_possible):
-    with Lab.up(FOUR_HOSTS) as up:
-        yield up
+lab = lab_of(FOUR_HOSTS)
 
 
 def test_links_change_before_a_call_in_the_lab(lab, mpi):
     """The third call is the first to meet the slow link; the program is native, so it stays on it."""
     def change():
         lab.set_pair("A", "B", latency_ms=40)
+
+    lab.set_latencies(FOUR_HOSTS.latency_us)
 
     run = run_steady(Contender("native", mpi), Pace(0, 4, stops={3: change}), lab,
                      [10.0, 10.0, 40.0, 40.0], timeout_s=120)

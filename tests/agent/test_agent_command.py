@@ -14,7 +14,40 @@ import pytest
 
 from mutirao.agent.seen import View
 from mutirao.base.paths import ROOT
-from shared import ENDED, refused, state_of, wait_until
+from shared import ENDED, free_ports, refused, state_of, text_of, wait_until
+
+
+@pytest.fixture
+def hosts(tmp_path):
+    """A host file of three hosts on this machine, on ports that are free now."""
+    path = tmp_path / "hosts"
+    path.write_text("".join(f"127.0.0.1 {port}\n" for port in free_ports(3)))
+    return path
+
+
+@pytest.fixture
+def key(typed, tmp_path):
+    text_of(typed("agent", "key", tmp_path / "key"))
+    return tmp_path / "key"
+
+
+@pytest.fixture
+def agents(mutirao, typed, hosts, key, tmp_path):
+    """Starts agents by their numbers; ends those that the test did not."""
+    started = []
+
+    def name(number):
+        return f"test-{os.getpid()}-{tmp_path.name}-{number}"
+
+    def start(number, *words):
+        started.append(number)
+        return mutirao("agent", "start", "--hosts", hosts, "--key", key, "--self", number,
+                       "--name", name(number), *words)
+
+    start.name = name
+    yield start
+    for number in started:
+        typed("agent", "stop", "--name", name(number))
 
 
 def status(typed, name):
@@ -23,8 +56,7 @@ def status(typed, name):
 
 def test_three_agents_find_the_tree_and_end_one_by_one(mutirao, typed, agents):
     for number in range(3):
-        answer = agents(number)
-        assert answer.returncode == 0, answer.stderr
+        text_of(agents(number))
     found = wait_until(lambda: (now := status(typed, agents.name(2)))["network"]
                        and len(now["network"]["tree"]) == 2 and now)
     assert found["self"] == 2 and found["host_count"] == 3
@@ -43,10 +75,8 @@ def test_top_of_two_agents(typed, agents):
     assert agents(0).returncode == agents(1).returncode == 0
 
     def shown():
-        answer = typed("top", "--once", agents.name(0), COLUMNS="120", LINES="40")
-        assert answer.returncode == 0, answer.stderr
-        found = all(part in answer.stdout for part in ("1 of 2 up", "recent changes", "└─ host 1", "▁"))
-        return answer.stdout if found else None
+        text = text_of(typed("top", "--once", agents.name(0), COLUMNS="120", LINES="40"))
+        return text if all(part in text for part in ("1 of 2 up", "recent changes", "└─ host 1", "▁")) else None
 
     assert re.search(r"^0-1 +tree +[\d.]+ us", wait_until(shown), re.MULTILINE)
     assert View(json.loads(typed("top", "--json", agents.name(0)).stdout)).host_count == 3

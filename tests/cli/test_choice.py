@@ -13,7 +13,6 @@ from made_up import JobsThatTake, mpi_named
 from mutirao.base.errors import Failure, UsageError
 from mutirao.catalogue import core_tool
 from mutirao.catalogue.collectives import COLLECTIVES
-from mutirao.cli.cli import make_parser
 from mutirao.lab.named_networks import load_preset
 from mutirao.measure import choice, measure
 from mutirao.measure.arms import ONE_HOST, arms_for, coarse
@@ -35,7 +34,7 @@ from mutirao.measure.intervals import LEAST_SAMPLES, median_interval
 from mutirao.measure.measure import Contender, Measurement, Workload, campaign_in
 from mutirao.measure.words import Place
 from mutirao.run.mpis import KNOWN, found_mpis
-from shared import quick_mpi
+from shared import json_of, quick_mpi, text_of
 
 
 @pytest.mark.parametrize("wanted", [0.95, 0.98])
@@ -70,9 +69,8 @@ def test_every_job_is_beside_a_native_one(count, round_number):
 
 
 def schedules_of(collective, name, ranks, length):
-    picture = core_tool.ask("show", f"{collective}/{name}", "--ranks", str(ranks), "--ranks-per-host",
-                            str(ranks), "--bytes", str(length), "--format", "json")
-    return json.dumps(json.loads(picture)["schedules"])
+    return str(core_tool.ask_json("show", f"{collective}/{name}", "--ranks", str(ranks), "--ranks-per-host", str(ranks),
+                                  "--bytes", str(length), "--format", "json")["schedules"])
 
 
 @pytest.mark.parametrize("collective, ranks, length", [
@@ -132,20 +130,18 @@ class MadeUpNetwork(JobsThatTake):
         return super().__call__(contender, *arguments, **options)
 
 
-@pytest.fixture
-def mpi(tmp_path):
-    return mpi_named("openmpi-5", tmp_path)
+MPI = mpi_named("openmpi-5")
 
 
 @pytest.fixture
-def cells_of(monkeypatch, mpi):
+def cells_of(monkeypatch):
     """The cells of 8 and of 64 bytes as made up, and what was left out."""
-    def cells(made_up, arms, rounds=6):
+    def cells(made_up, arms):
         monkeypatch.setattr(measure, "measure", made_up)
         monkeypatch.setattr(measure, "check_taken_part", lambda _measurement: None)
         work = Workload((8, 64), (0,), (0,), 3)
-        plan = Plan(mpi, "allreduce", work, work, rounds, {}, arms)
-        with campaign_in(Place([mpi], 2, None, "plain"), "choice", plan.points) as campaign:
+        plan = Plan(MPI, "allreduce", work, work, 6, {}, arms)
+        with campaign_in(Place([MPI], 2, None, "plain"), "choice", plan.points) as campaign:
             return measured_cells(plan, campaign), campaign.failures
 
     return cells
@@ -263,22 +259,24 @@ def test_what_ran_is_told_once():
     assert (cell.ran, cell.unsettled, row_of(cell)[-1]) == (["native"], 0, "native")
 
 
-def run_all(monkeypatch, capsys, mpi, made_up, *words):
+@pytest.fixture
+def about_all(monkeypatch, typed):
     """The command about all collectives, with jobs that are made up."""
-    monkeypatch.setattr(measure, "measure", made_up)
-    monkeypatch.setattr(measure, "check_taken_part", lambda _measurement: None)
-    monkeypatch.setattr(choice, "place_of", lambda _arguments: Place([mpi], 2, None, "plain"))
-    monkeypatch.setattr(choice, "network_of", lambda _place, _settings: ONE_HOST)
-    parsed = make_parser().parse_args(["bench", "all", "--choice", "--bytes", "8", "--rounds", "2",
-                                       *words])
-    return parsed.run(parsed), capsys.readouterr().out
+    def run(made_up, *words):
+        monkeypatch.setattr(measure, "measure", made_up)
+        monkeypatch.setattr(measure, "check_taken_part", lambda _measurement: None)
+        monkeypatch.setattr(choice, "place_of", lambda _arguments: Place([MPI], 2, None, "plain"))
+        monkeypatch.setattr(choice, "network_of", lambda _place, _settings: ONE_HOST)
+        return typed("bench", "all", "--choice", "--bytes", 8, "--rounds", 2, *words)
+
+    return run
 
 
-def test_all_collectives_at_once(monkeypatch, capsys, mpi):
+def test_all_collectives_at_once(about_all):
     """Each has a row in the table. Catches barriers with a length, and arms of another collective."""
     made_up = MadeUpNetwork(lambda name, _length: 0.5 if name == OWN_CHOICE else 1.0, drift=1.0)
-    code, said = run_all(monkeypatch, capsys, mpi, made_up)
-    assert code == 0 and f"{len(COLLECTIVES)} cells" in said
+    said = text_of(about_all(made_up))
+    assert f"{len(COLLECTIVES)} cells" in said
     for collective in COLLECTIVES.values():
         length = 8 if collective.has_length else 0
         [row] = [line for line in said.splitlines()
@@ -289,7 +287,7 @@ def test_all_collectives_at_once(monkeypatch, capsys, mpi):
     assert "0.500 x the best arm and 0.500 x native; the best" in said.replace("\n", " ")
 
 
-def test_one_collective_that_fails_leaves_the_others(monkeypatch, capsys, mpi):
+def test_one_collective_that_fails_leaves_the_others(about_all):
     made_up = MadeUpNetwork(lambda _name, _length: 1.0)
 
     def without_scan(contender, *arguments, **options):
@@ -297,19 +295,17 @@ def test_one_collective_that_fails_leaves_the_others(monkeypatch, capsys, mpi):
             raise Failure("it did not want to")
         return made_up(contender, *arguments, **options)
 
-    code, said = run_all(monkeypatch, capsys, mpi, without_scan, "--json")
-    result = json.loads(said)
-    assert code == 1 and [each["collective"] for each in result["failed"]] == ["scan"]
+    answer = about_all(without_scan, "--json")
+    result = json.loads(answer.stdout)
+    assert answer.returncode == 1 and [each["collective"] for each in result["failed"]] == ["scan"]
     assert result["summary"]["openmpi-5"]["cells"] == len(COLLECTIVES) - 1
 
 
 @pytest.mark.skipif(not any(mpi.built for mpi in found_mpis()), reason="no MPI library")
 def test_on_one_host(mutirao):
-    done = mutirao("bench", "barrier", "--choice", "--mpi", quick_mpi().name, "-n", 2, "--rounds", 1, "--repeat", 2,
-                   "--settle-s", 0.2, "--settle-calls", 40, "--only", "dissemination", "--json",
-                   MUTIRAO_RANKS_PER_HOST="1")
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    result = json_of(mutirao("bench", "barrier", "--choice", "--mpi", quick_mpi().name, "-n", 2, "--rounds", 1,
+                             "--repeat", 2, "--settle-s", 0.2, "--settle-calls", 40, "--only", "dissemination",
+                             "--json", MUTIRAO_RANKS_PER_HOST="1"))
     [plan] = result["plans"]
     assert plan["arms"] == {"dissemination": [0]} and result["failed"] == []
     [cell] = plan["cells"]

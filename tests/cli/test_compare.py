@@ -7,7 +7,6 @@ import random
 import re
 import signal
 import subprocess
-import time
 from argparse import Namespace
 from types import SimpleNamespace
 
@@ -17,7 +16,7 @@ from mutirao.base.paths import PRELOAD, ROOT
 from mutirao.cli.commands import compare
 from mutirao.cli.commands.compare import CONFIDENCE, WORTH_FINDING, Comparison, pairs_needed, verdict_line, warnings
 from mutirao.measure.intervals import Ratio, student_t
-from shared import in_time, quick_mpi, refused
+from shared import in_time, json_of, quick_mpi, refused, text_of, wait_until
 
 MPI = quick_mpi()
 REPEATED = 3000
@@ -172,8 +171,7 @@ def compared(mutirao):
 def test_a_program_that_is_faster(compared):
     def trial():
         answer = compared("--runs", 3, script=HALF_AS_LONG)
-        assert answer.returncode == 0, answer.stderr
-        lines = answer.stdout.splitlines()
+        lines = text_of(answer).splitlines()
         assert [re.split(r"\s{2,}", line)[:2] for line in lines[3:5]] == [["natively", "3"], ["with mutirao", "3"]]
         assert "said" not in answer.stdout  # --show-output would
         assert "mutirao saw no" in answer.stdout.lower() and lines[-1].endswith("mutirao doctor")
@@ -185,8 +183,7 @@ def test_a_program_that_is_faster(compared):
 
 
 def test_numbers_as_json(compared):
-    answer = compared("--runs", 2, "--json", script=HALF_AS_LONG)
-    told = json.loads(answer.stdout)
+    told = json_of(compared("--runs", 2, "--json", script=HALF_AS_LONG))
     assert (told["pairs"], told["ranks"], told["mpi"], told["profile"], told["interrupted"]) == (
         2, 2, MPI.name, "fresh", False)
     for side, least_s in (("native", 0.9), ("with_mutirao", 0.3)):
@@ -196,8 +193,7 @@ def test_numbers_as_json(compared):
 
 def profiles(answer):
     """That the ranks of each run were given; one in a run is enough."""
-    assert answer.returncode == 0, answer.stderr
-    return re.findall(r"^first=(.*)$", answer.stdout, re.MULTILINE)
+    return re.findall(r"^first=(.*)$", text_of(answer), re.MULTILINE)
 
 
 @pytest.mark.parametrize("options, runs, different", [((), 2, 2), (("--warm",), 3, 1), (("--warmup", 1), 3, 3),
@@ -224,9 +220,7 @@ def test_an_interrupt_tells_what_was_measured(surroundings):
     command = [ROOT / "mutirao", "compare", "-n", "2", "--mpi", MPI.name, "--runs", "900", "--json", "sh", "-c",
                "sleep 0.3"]
     process = subprocess.Popen(command, env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    end = time.monotonic() + 60
-    while "pair 3 of 900" not in process.stderr.readline():
-        assert time.monotonic() < end
+    wait_until(lambda: "pair 3 of 900" in process.stderr.readline())
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=30)
     assert process.returncode == 130 and "interrupted after 2 of 900 pairs" in errors
@@ -242,7 +236,6 @@ def test_a_program_that_mutirao_handles_leaves_its_report(mutirao, tmp_path):
     """Also that of the last run with mutirao where a native one came after it."""
     answer = mutirao("compare", "-n", 2, "--mpi", MPI.name, "--runs", 1, "--report", "r.json",
                      MPI.program("collective"), "broadcast")
-    assert answer.returncode == 0, answer.stderr
-    assert answer.stdout.splitlines()[-1].endswith("mutirao explain " + "r.json")
+    assert text_of(answer).splitlines()[-1].endswith("mutirao explain " + "r.json")
     assert mutirao("explain", "r.json").stdout.startswith("mutirao: ")  # its verdict
     assert mutirao("explain").stdout.startswith("mutirao: ")

@@ -17,6 +17,7 @@ from mutirao.cli.commands.explain import explain
 from mutirao.explain import report_file
 from mutirao.explain.page import make_page
 from mutirao.explain.report_file import announced, keep_for_explain, read_report, told_as_no_report
+from shared import text_of
 
 LATENCY_US = [
     [0, 100, 9000, 9500],
@@ -79,9 +80,7 @@ def shown(typed, tmp_path):
     """What is said of a report, in lines."""
     def of(report, *words):
         (tmp_path / "report.json").write_text(json.dumps(report))
-        answer = typed("explain", "report.json", *words)
-        assert answer.returncode == 0, answer.stderr
-        return answer.stdout.splitlines()
+        return text_of(typed("explain", "report.json", *words)).splitlines()
 
     return of
 
@@ -92,18 +91,26 @@ def explained(shown):
     return lambda report: [line.strip() for line in shown(report, "--all")]
 
 
+def assert_follow(lines, head, *expected):
+    begin = lines.index(head) + 1
+    assert lines[begin:begin + len(expected)] == list(expected)
+
+
+def with_world(**changed):
+    """The report of MPI_COMM_WORLD alone, changed."""
+    return {**REPORT, "communicators": [{**REPORT["communicators"][0], **changed}]}
+
+
 def following(**adaptation):
-    first, *others = REPORT["communicators"]
-    return {**REPORT, "communicators": [
-        {**first, "adaptation": {**FOLLOWED, **adaptation}}, *others]}
+    return with_world(adaptation={**FOLLOWED, **adaptation})
 
 
 def test_in_short_a_line_for_each_kind_of_call_the_longest_first(shown):
     lines = shown(REPORT)
-    begin = lines.index("MPI_COMM_WORLD: 4 ranks on 4 hosts in 2 sites; handled by mutirao: network measured")
-    assert lines[begin + 1:begin + 4] == [
+    assert_follow(
+        lines, "MPI_COMM_WORLD: 4 ranks on 4 hosts in 2 sites; handled by mutirao: network measured",
         "  broadcast of 24 B from rank 1   30 calls  native; 16 calls otherwise before; 128.8 ms ± 3.20 ms saved",
-        "  broadcast of 4 KiB from rank 3    1 call  native", "  broadcast of 8 B from any rank   9 calls  chain"]
+        "  broadcast of 4 KiB from rank 3    1 call  native", "  broadcast of 8 B from any rank   9 calls  chain")
     assert "halves: 2 ranks on 1 host; left to the MPI library: one host" in lines
     assert lines[-1] == ("reasons: mutirao explain --all report.json; with pictures: mutirao explain --page"
                          " report.json")
@@ -121,8 +128,7 @@ def test_in_short_it_fits_a_screen(shown):
     classes = [{"collective": name, "root": 0, "length_bytes": 24 << number, "first_call": 0, "native_calls": 2,
                 "rulings": []} for number in range(5) for name in names]
     for kinds, told in ((classes[:6], 6), (classes, 8)):
-        world = {**REPORT["communicators"][0], "classes": kinds}
-        lines = shown({**REPORT, "communicators": [world]})
+        lines = shown(with_world(classes=kinds))
         assert len(lines) <= 24 and sum(line.endswith("2 calls  native") for line in lines) == told
     assert "  22 more kinds of calls" in lines
 
@@ -131,29 +137,25 @@ def test_says_what_ran_from_when_on_and_why(explained):
     """Calls are counted from 1, and those that a ruling leaves to the MPI library once."""
     lines = explained(REPORT)
     assert lines[1] == "mutirao 0.1.0 over Open MPI v5.0.11"
-    begin = lines.index("broadcast of 24 B from rank 1")
-    assert lines[begin:begin + 10] == [
-        "broadcast of 24 B from rank 1", "14 calls by the MPI library",
+    assert_follow(
+        lines, "broadcast of 24 B from rank 1", "14 calls by the MPI library",
         "from call 10 on: tree:kind=mst, 16 calls", "why: predicted to be the fastest",
         "no algorithm can be predicted under 7.80 ms",
         "tree:kind=mst  predicted   8.05 ms  0.50 x native", "native         predicted   16.1 ms",
         "from call 26 on: native", "why: nothing is faster",
-        "saved on each rank, measured, net of probes: 128.8 ms ± 3.20 ms"]
-    begin = lines.index("broadcast of 4 KiB from rank 3")
-    assert lines[begin + 1:begin + 3] == ["1 call by the MPI library", ""]
-    begin = lines.index("broadcast of 8 B from any rank")
-    assert lines[begin + 1:begin + 3] == ["from call 32 on: chain, 9 calls", ""]
+        "saved on each rank, measured, net of probes: 128.8 ms ± 3.20 ms")
+    assert_follow(lines, "broadcast of 4 KiB from rank 3", "1 call by the MPI library", "")
+    assert_follow(lines, "broadcast of 8 B from any rank", "from call 32 on: chain, 9 calls", "")
 
 
 def test_groups_calls_by_collective_and_names_a_root_only_where_there_is_one(explained):
-    first, *_ = REPORT["communicators"]
     classes = [{"collective": name, "root": root, "length_bytes": length, "first_call": 0,
                 "native_calls": 2, "rulings": []}
                for name, root, length in (("scan", 0, 8), ("gather", 2, 24), ("scan", 0, 4096),
                                           ("scatter", -1, 24), ("alltoall", 0, 24),
                                           ("barrier", 0, 0))]
     classes.append({**classes[0], "commutes": False})
-    lines = explained({**REPORT, "communicators": [{**first, "classes": classes}]})
+    lines = explained(with_world(classes=classes))
     heads = [before for before, after in zip(lines, lines[1:])
              if after == "2 calls by the MPI library"]
     assert heads == ["scan of 8 B", "scan of 4 KiB", "scan of 8 B, operands in order",
@@ -163,30 +165,23 @@ def test_groups_calls_by_collective_and_names_a_root_only_where_there_is_one(exp
 
 def test_says_who_took_the_calls_of_a_communicator(explained):
     lines = explained(REPORT)
-    world = lines.index("MPI_COMM_WORLD: 4 ranks on 4 hosts in 2 sites")
-    assert lines[world + 1:world + 4] == [
-        "handled by mutirao: network measured; 40 calls",
-        "first ruling from call 10 on, 4.20 s after MPI_Init; the MPI library took the 9 calls"
-        " before",
-        "follows its network beside the program: 12 epochs, told 4 calls ahead; this rank never"
-        " waited for one"]
-    halves, short = lines.index("halves: 2 ranks on 1 host"), lines.index("short: 3 ranks")
-    assert lines[halves + 1:halves + 3] == ["left to the MPI library: one host", ""]
-    assert lines[short + 1] == "left to the MPI library so far: its ranks had not agreed; 1 call"
+    assert_follow(
+        lines, "MPI_COMM_WORLD: 4 ranks on 4 hosts in 2 sites", "handled by mutirao: network measured; 40 calls",
+        "first ruling from call 10 on, 4.20 s after MPI_Init; the MPI library took the 9 calls before",
+        "follows its network beside the program: 12 epochs, told 4 calls ahead; this rank never waited for one")
+    assert_follow(lines, "halves: 2 ranks on 1 host", "left to the MPI library: one host", "")
+    assert_follow(lines, "short: 3 ranks", "left to the MPI library so far: its ranks had not agreed; 1 call")
     why = "to set others up takes 0.9 s, and in 2.1 s 0.4 s were to be won"
     waits = explained({**REPORT, "communicators": [{**REPORT["communicators"][2], "reason": why, "calls": 50}]})
-    begin = waits.index("short: 3 ranks")
-    assert waits[begin + 1:begin + 3] == [f"left to the MPI library so far: {why}; 50 calls", ""]
-    in_time = lines.index("in time: 3 ranks on 3 hosts")
-    assert lines[in_time + 2] == ("no ruling for an algorithm of mutirao's: the MPI library took all"
-                                  " calls")
+    assert_follow(waits, "short: 3 ranks", f"left to the MPI library so far: {why}; 50 calls", "")
+    assert_follow(lines, "in time: 3 ranks on 3 hosts", "handled by mutirao: network measured; 2 calls",
+                  "no ruling for an algorithm of mutirao's: the MPI library took all calls")
 
 
 def test_calls_that_were_not_all_counted_are_not_told(explained):
-    first, *_ = REPORT["communicators"]
-    begun = {**first["classes"][1], "length_bytes": 64}
+    begun = {**REPORT["communicators"][0]["classes"][1], "length_bytes": 64}
     for state, told in (("mutirao", True), ("native", False)):
-        lines = explained({**REPORT, "communicators": [{**first, "state": state, "classes": [begun]}]})
+        lines = explained(with_world(state=state, classes=[begun]))
         assert ("broadcast of 64 B from rank 3" in lines) == told
 
 
@@ -201,21 +196,17 @@ def test_says_what_the_start_cost(explained):
 
 
 def with_class(**of_class):
-    first, *_ = REPORT["communicators"]
-    return {**REPORT, "communicators": [{**first, "classes": [{
-        "collective": "broadcast", "root": 2, "length_bytes": 24, "first_call": 0, "native_calls": 0,
-        **of_class}]}]}
+    return with_world(classes=[{
+        "collective": "broadcast", "root": 2, "length_bytes": 24, "first_call": 0, "native_calls": 0, **of_class}])
 
 
 def test_draws_the_tree_that_ran(explained):
     """From its root, and not the minimum spanning tree that stands in the report, too."""
     told = explained(with_class(rulings=[
         {"first_call": 9, "calls": 16, "chosen": "tree:kind=greedy", "tree": [2, 0, -1, 2]}]))
-    begin = told.index("the tree over which 16 calls went: broadcast of 24 B from rank 2 (tree:kind=greedy); its links"
-                       " with their one-way latencies:")
-    assert told[begin + 1:begin + 5] == ["host 2 (site 1)", "├─ host 3 (site 1)  50.0 us",
-                                         "└─ host 0 (site 0)  9.00 ms",
-                                         "└─ host 1 (site 0)  100.0 us"]
+    assert_follow(told, "the tree over which 16 calls went: broadcast of 24 B from rank 2 (tree:kind=greedy); its links"
+                  " with their one-way latencies:", "host 2 (site 1)", "├─ host 3 (site 1)  50.0 us",
+                  "└─ host 0 (site 0)  9.00 ms", "└─ host 1 (site 0)  100.0 us")
     assert "spanning" not in "".join(told)
     assert any("over which no call went" in line for line in explained(REPORT))
 
@@ -369,13 +360,9 @@ def test_units():
 PROGRAM = ["./app", "--size", "3"]
 
 
-def last_run():
-    return list(explain(read_report(None)))
-
-
 def test_names_program_date_and_exit_code_and_hosts_by_their_names(state):
-    world = {**REPORT["communicators"][0], "host_names": ["a1", "a2", "b1", "b2"]}
-    keep_for_explain({**REPORT, "written": "2026-11-23T04:12:50Z", "communicators": [world]}, PROGRAM, 3)
+    named = with_world(host_names=["a1", "a2", "b1", "b2"])
+    keep_for_explain({**named, "written": "2026-11-23T04:12:50Z"}, PROGRAM, 3)
     lines = list(explain(read_report(None), everything=True))
     assert lines[2] == "program: ./app --size 3; 2026-11-23 04:12:50 UTC, exit code 3"
     assert "    └─ a2 (site 0)  100.0 us" in lines
@@ -384,7 +371,7 @@ def test_names_program_date_and_exit_code_and_hosts_by_their_names(state):
 def test_a_run_that_failed_before_its_end_is_said(state):
     keep_for_explain(REPORT, PROGRAM, 0)
     keep_for_explain(None, PROGRAM, 7)
-    first, second = last_run()
+    first, second = explain(read_report(None))
     assert first.startswith("./app --size 3; 20") and first.endswith("UTC, exit code 7")
     assert second == "It ended before MPI_Finalize, so mutirao could write no report of it."
 
@@ -403,9 +390,8 @@ def test_says_how_many_calls_were_on_probe(explained):
     probed = {"first_call": 8, "calls": 0, "probe_calls": 6, "settled": False, "chosen": "native", "reason": "as fast"}
     lost = {**ACCOUNT, "saved_us": 0, "error_us": 0, "probes_us": 2500, "unknown_calls": 0}
     told = explained(with_class(native_calls=34, rulings=[probed], account=lost))
-    begin = told.index("from call 9 on: native, beside 6 calls on probe")
-    assert told[begin + 1:begin + 4] == ["why: as fast", "not settled: others were still to be tried",
-                                         "lost on each rank, measured, net of probes: 2.50 ms"]
+    assert_follow(told, "from call 9 on: native, beside 6 calls on probe", "why: as fast",
+                  "not settled: others were still to be tried", "lost on each rank, measured, net of probes: 2.50 ms")
     hidden = {**ACCOUNT, "saved_us": 4000, "error_us": 2000, "probes_us": 2500}
     told = explained(with_class(native_calls=34, rulings=[probed], account=hidden))
     assert "as fast as the MPI library's own, measured, net of probes: ± 2.00 ms on each rank" in told

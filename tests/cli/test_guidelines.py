@@ -9,12 +9,11 @@ from made_up import JobsThatTake, mpi_named
 from mutirao.base.errors import Failure
 from mutirao.base.paths import ROOT
 from mutirao.catalogue.collectives import COLLECTIVES
-from mutirao.cli.cli import make_parser
 from mutirao.measure import guidelines, measure
 from mutirao.measure.guidelines import GUIDELINES, MARGIN, Call, calls_of, check, lengths_of_each, report
 from mutirao.measure.words import Place
 from mutirao.run.mpis import found_mpis
-from shared import quick_mpi
+from shared import json_of, quick_mpi
 
 RANKS = 4
 BLOCKS = [8, 1024]
@@ -117,49 +116,45 @@ def test_report_names_violations_with_their_times():
 
 
 @pytest.fixture
-def one_mpi(monkeypatch, tmp_path):
-    """In name only, on two ranks."""
-    place = Place([mpi_named("openmpi-5", tmp_path)], 2, None, "plain")
-    monkeypatch.setattr(guidelines, "place_of", lambda _arguments: place)
+def about_exscan(monkeypatch, typed):
+    """The command with jobs that are made up, on two ranks; its answer, and the names of its jobs."""
+    place = Place([mpi_named("openmpi-5")], 2, None, "plain")
+
+    def run(call_ms, *words):
+        monkeypatch.setattr(guidelines, "place_of", lambda _arguments: place)
+        made_up = JobsThatTake(lambda contender, _length: call_ms(contender.name, contender.collective))
+        monkeypatch.setattr(measure, "measure", made_up)
+        answer = typed("bench", "exscan", "--guidelines", "--bytes", "8,64", "--json", *words)
+        return answer, [each.name for each in made_up.jobs]
+
+    return run
 
 
-def run_with(monkeypatch, capsys, call_ms, *words):
-    """The command with jobs that are made up; what it returns and prints, and its jobs."""
-    made_up = JobsThatTake(lambda contender, length: call_ms(contender.name, contender.collective, length))
-    monkeypatch.setattr(measure, "measure", made_up)
-    parsed = make_parser().parse_args(["bench", "exscan", "--guidelines", "--bytes", "8,64", "--json", *words])
-    return parsed.run(parsed), json.loads(capsys.readouterr().out), [each.name for each in made_up.jobs]
-
-
-def test_native_and_mutirao_are_told_apart(monkeypatch, capsys, one_mpi):
-    code, result, jobs = run_with(
-        monkeypatch, capsys,
-        lambda who, name, _length: 3.0 if (who, name) == ("auto", "exscan") else 1.0)
-    assert code == 0
+def test_native_and_mutirao_are_told_apart(about_exscan):
+    answer, jobs = about_exscan(lambda who, name: 3.0 if (who, name) == ("auto", "exscan") else 1.0)
+    result = json_of(answer)
     assert [(each["with"], each["checked"], each["violated"]) for each in result["results"]] == [
         ("native", 3, 0), ("auto", 3, 2)]
     assert len(jobs) == 2 * 2 * 6  # exscan and scan, each of both, in six rounds
     assert jobs[:8] == ["native", "auto"] * 2 + ["auto", "native"] * 2
 
 
-def test_a_collective_that_fails_is_left_out(monkeypatch, capsys, one_mpi):
-    def fails(_who, name, _length):
+def test_a_collective_that_fails_is_left_out(about_exscan):
+    def fails(_who, name):
         if name == "scan":
             raise Failure("it did not want to")
         return 1.0
 
-    code, result, _jobs = run_with(monkeypatch, capsys, fails, "--with", "native")
-    [native] = result["results"]
-    assert code == 1 and native["checked"] == 1  # with less to send
+    answer, _jobs = about_exscan(fails, "--with", "native")
+    [native] = json.loads(answer.stdout)["results"]
+    assert answer.returncode == 1 and native["checked"] == 1  # with less to send
     assert native["failed"] == {"scan": "it did not want to"}
 
 
 @pytest.mark.skipif(not found_mpis(), reason="no MPI library")
 def test_on_one_host(mutirao):
-    done = mutirao("bench", "scan", "--guidelines", "--with", "native", "--mpi", quick_mpi().name, "-n", 2,
-                   "--bytes", "8,64", "--repeat", 2, "--json")
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    result = json_of(mutirao("bench", "scan", "--guidelines", "--with", "native", "--mpi", quick_mpi().name, "-n", 2,
+                             "--bytes", "8,64", "--repeat", 2, "--json"))
     [native] = result["results"]
     [shorter] = native["checks"]
     assert result["rounds"] == 6 and native["checked"] == 1

@@ -14,6 +14,7 @@ import pytest
 
 from mutirao.base.paths import BUILD, ROOT
 from mutirao.run.mpis import found_mpis
+from shared import text_of
 
 MODULES = Path("/usr/share/modules/init/bash")
 SYSTEMS = [mpi for mpi in found_mpis() if not mpi.is_outside_the_system]
@@ -31,8 +32,7 @@ def completed(*words, **options):
 def prefix(tmp_path_factory):
     """Installed at one place, then moved to another."""
     first = tmp_path_factory.mktemp("installed") / "first"
-    done = completed("cmake", "--install", BUILD, "--prefix", first)
-    assert done.returncode == 0, done.stderr
+    text_of(completed("cmake", "--install", BUILD, "--prefix", first))
     return first.rename(first.with_name("second"))
 
 
@@ -51,9 +51,9 @@ def test_the_command_runs_a_program(prefix, surroundings, tmp_path):
     report = tmp_path / "report.json"
     ran = completed(prefix / "bin" / "mutirao", "run", "-n", 2, "--mpi", mpi.launcher, "--report", report,
                     mpi.program("collective"), "broadcast", env=surroundings, cwd=tmp_path)
-    assert ran.returncode == 0 and '"bytes":24' in ran.stdout, ran.stderr
+    assert '"bytes":24' in text_of(ran)
     explained = completed(prefix / "bin" / "mutirao", "explain", report, env=surroundings, cwd=tmp_path)
-    assert "MPI_COMM_WORLD: 2 ranks" in explained.stdout
+    assert "MPI_COMM_WORLD: 2 ranks" in text_of(explained)
 
 
 def test_a_python_without_its_standard_library_is_passed_over(prefix, tmp_path):
@@ -78,8 +78,7 @@ def test_what_measures_is_compiled_for_the_users_mpi(prefix, surroundings, tmp_p
     bench = [prefix / "bin" / "mutirao", "bench", "broadcast", "-n", 2, "--bytes", 8, "--repeat", 2, "--only", "auto",
              "--mpi", mpi.launcher]
     for _ in range(2):
-        ran = completed(*bench, env={**surroundings, "PATH": path}, cwd=tmp_path)
-        assert ran.returncode == 0 and "auto" in ran.stdout, ran.stderr
+        assert "auto" in text_of(completed(*bench, env={**surroundings, "PATH": path}, cwd=tmp_path))
     [program] = (tmp_path / "state" / "mutirao" / "programs").glob("*/*")
     assert program.name == "collective"
 

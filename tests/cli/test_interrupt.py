@@ -11,11 +11,9 @@ import time
 import pytest
 
 from mutirao.base.paths import ROOT
-from mutirao.run.mpis import found_mpis
 from mutirao.run.processes import new_mark, remove_orphaned_segments, run_marked
-from shared import ENDED, processes_with, state_of, wait_until
+from shared import ENDED, each_mpi, processes_with, state_of, wait_until
 
-FOUND = found_mpis()
 SECONDS = 20
 
 
@@ -37,7 +35,6 @@ def is_rank(pid):
         return False
 
 
-each_mpi = pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND])
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)]
 
 

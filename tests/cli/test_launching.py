@@ -4,7 +4,6 @@ import json
 import os
 import re
 import subprocess
-import time
 
 import pytest
 
@@ -14,12 +13,11 @@ from mutirao.lab.lab import Lab, LabHost
 from mutirao.lab.named_networks import load_preset
 from mutirao.run import launch
 from mutirao.run.launchers import AS_ROOT, launching
-from mutirao.run.mpis import Mpi, found_mpis
-from shared import quick_mpi, refused
+from mutirao.run.mpis import found_mpis
+from shared import each_mpi, json_of, quick_mpi, refused, text_of, wait_until
 
 FOUND = found_mpis()
 QUICK = quick_mpi()
-each_mpi = pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND])
 OPEN_MPI = [mpi for mpi in FOUND if mpi.known.title == "Open MPI"]
 MPICH = [mpi for mpi in FOUND if mpi.known.title == "MPICH"]
 
@@ -47,8 +45,7 @@ while [ $rank -lt $count ]; do SLURM_PROCID=$rank "$@"; rank=$((rank + 1)); done
 
 
 def lines_of(answer):
-    assert answer.returncode == 0, answer.stderr
-    return answer.stdout.splitlines()
+    return text_of(answer).splitlines()
 
 
 @each_mpi
@@ -108,17 +105,16 @@ def test_slurm_starts_the_ranks_in_an_allocation(mutirao, tmp_path, mpi):
 
 @each_mpi
 def test_env_prepares_a_shell(typed, tmp_path, mpi, surroundings):
-    """A job script's plain launcher then runs typed, which leaves its report."""
+    """A job script's plain launcher then preloads mutirao, which leaves its report."""
     printed = lines_of(typed("env", "--mpi", mpi.name, "--set", "report=a report.json",
-                               LD_PRELOAD="/of/the/user.so"))
+                             LD_PRELOAD="/of/the/user.so"))
     assert any(line.startswith("export LD_PRELOAD=/of/the/user.so:") for line in printed)
     lines = lines_of(typed("env", "--mpi", mpi.name, "--set", "report=a report.json"))
     launch = [str(mpi.launcher), *launching(mpi, None, 2).words()[1:],
               str(mpi.program("collective")), "broadcast"]
     script = "\n".join([*lines, " ".join(launch)])
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True,
-                          check=False, timeout=60, env={**surroundings, **mpi.environment()})
-    assert done.returncode == 0, done.stderr
+    text_of(subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True,
+                           check=False, timeout=60, env={**surroundings, **mpi.environment()}))
     assert json.loads((tmp_path / "a report.json").read_text())["communicators"]
 
 
@@ -126,8 +122,7 @@ def test_env_prepares_a_shell(typed, tmp_path, mpi, surroundings):
 def test_env_takes_along_what_the_user_does(typed, mpi):
     """In an allocation srun does, as sbatch was told; Open MPI's list would forbid mpirun -x there."""
     def printed(**environment):
-        answer = typed("env", "--json", "--mpi", mpi.name, "--set", "explain=on", **environment)
-        return json.loads("".join(lines_of(answer)))["environment"]
+        return json_of(typed("env", "--json", "--mpi", mpi.name, "--set", "explain=on", **environment))["environment"]
 
     ours = ["MUTIRAO_EXPLAIN", "LD_PRELOAD"]
     listed = "OMPI_MCA_mca_base_env_list"
@@ -155,10 +150,7 @@ def test_top_finds_a_job_in_a_lab(mutirao, lab_possible, surroundings):
         job = subprocess.Popen([ROOT / "mutirao", "run", "--lab", "wan", "--mpi", QUICK.name, *program],
                                env=surroundings, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            seen, end = "", time.monotonic() + 60
-            while "h00-h01" not in seen:
-                assert time.monotonic() < end and job.poll() is None, seen
-                seen = mutirao("top", "--once").stdout
+            wait_until(lambda: "h00-h01" in mutirao("top", "--once").stdout)
         finally:
             job.terminate()
             job.wait()
@@ -183,10 +175,8 @@ def test_env_reaches_other_hosts(typed, tmp_path, mpi, surroundings):
              "--host", "127.0.0.9:1", "sh", "-c", "'echo preload=$LD_PRELOAD set=$MUTIRAO_BROADCAST'"]
 
     def said(*lines):
-        done = subprocess.run(["bash", "-c", "\n".join([*lines, " ".join(words)])], cwd=tmp_path, text=True,
-                              capture_output=True, check=False, timeout=60, env=surroundings)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
+        return text_of(subprocess.run(["bash", "-c", "\n".join([*lines, " ".join(words)])], cwd=tmp_path, text=True,
+                                      capture_output=True, check=False, timeout=60, env=surroundings)).strip()
 
     prepared = lines_of(typed("env", "--mpi", mpi.name, "--set", "broadcast=flat"))
     assert said(*prepared) == f"preload={PRELOAD} set=flat"
@@ -207,9 +197,8 @@ class LabInName(NoLab):
 
 @pytest.mark.parametrize("native, expected", [(False, ["libmutirao.so", "calm.so"]), (True, ["calm.so"])])
 def test_what_is_preloaded(monkeypatch, tmp_path, native, expected):
-    monkeypatch.setattr(Mpi, "built", True)
     monkeypatch.delenv("LD_PRELOAD", raising=False)
-    mpi = mpi_named("mpich-5", tmp_path)
+    mpi = mpi_named("mpich-5")
     command = launch._lab_command(mpi, ["program"], 2, native, {}, LabInName(), tmp_path)
     [word] = [word for word in command if word.startswith("LD_PRELOAD=")]
     assert [path.rpartition("/")[2] for path in word.partition("=")[2].split(":")] == expected
@@ -219,6 +208,6 @@ def test_what_is_preloaded(monkeypatch, tmp_path, native, expected):
 def test_a_launcher_that_fails_and_says_nothing_is_tried_once_more(monkeypatch, tmp_path, said, starts):
     started = tmp_path / "started"
     launcher = ["sh", "-c", f'echo started >> {started}; printf "{said}" >&2; exit 213']
-    finished = launch.launch(mpi_named("mpich-5", tmp_path), ["program"], 2, native=True, capture=True,
+    finished = launch.launch(mpi_named("mpich-5"), ["program"], 2, native=True, capture=True,
                              launcher=launcher)
     assert finished.returncode == 213 and len(started.read_text().splitlines()) == starts

@@ -1,8 +1,5 @@
 """Every MPI found starts programs with mutirao preloaded, in C and in Python."""
 
-import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,9 +10,9 @@ from mutirao.cli.commands import doctor
 from mutirao.lab.network import spread
 from mutirao.run.mpis import KNOWN, cmake_list, found_mpis, made_of, mpi_in
 from mutirao.run.program_mpi import check_linked, mpi_of
+from shared import each_mpi, json_of, text_of
 
 FOUND = found_mpis()
-each_mpi = pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND])
 
 # Says what it is preloaded with, so that a launcher that drops the environment is seen.
 PROGRAM = """
@@ -67,43 +64,23 @@ def test_one_from_elsewhere_is_not_missed(monkeypatch):
 def test_python_program(mutirao, tmp_path, mpi):
     (tmp_path / "program.py").write_text(PROGRAM)
     answer = mutirao("run", "-n", 2, "--mpi", mpi.name, "--", sys.executable, "program.py")
-    assert answer.returncode == 0, answer.stderr
-    assert answer.stdout.split("\n") == ["2 42 True"] * 2 + [""]
+    assert text_of(answer).split("\n") == ["2 42 True"] * 2 + [""]
     # Nothing but what root must tell Open MPI, and the line at the end.
     [line] = [line for line in answer.stderr.splitlines() if "--allow-run-as-root" not in line]
     assert "; its start took" in line
 
 
-@pytest.fixture(scope="module")
-def c_program(tmp_path_factory):
-    """A function that compiles the smallest MPI program for an MPI."""
-    folder = tmp_path_factory.mktemp("program")
-    source = folder / "program.c"
-    source.write_text("#include <mpi.h>\nint main(int c, char** v)"
-                      " { MPI_Init(&c, &v); return MPI_Finalize(); }\n")
-
-    def compiled(mpi):
-        program = folder / mpi.name
-        subprocess.run([mpi.wrapper, source, "-o", program], check=True,
-                       env={**os.environ, **mpi.environment()})
-        return str(program)
-
-    return compiled
-
-
 @each_mpi
-def test_the_mpi_of_a_program_is_recognised(mutirao, c_program, mpi):
-    program = c_program(mpi)
+def test_the_mpi_of_a_program_is_recognised(mutirao, mpi):
+    program = str(mpi.program("collective"))
     assert mpi_of(program).name == mpi.name
-    answer = mutirao("run", "-n", 2, "--json", program)
-    assert answer.returncode == 0, answer.stderr
-    assert json.loads(answer.stdout)["mpi"] == mpi.name
+    assert json_of(mutirao("run", "-n", 2, "--json", program, "broadcast"))["mpi"] == mpi.name
 
 
 @each_mpi
-def test_another_family_is_refused(c_program, mpi):
+def test_another_family_is_refused(mpi):
     """Its library would be of the wrong ABI."""
-    program = c_program(mpi)
+    program = str(mpi.program("collective"))
     for other in FOUND:
         if other.known.soname != mpi.known.soname:
             with pytest.raises(UsageError, match=f"--mpi {mpi.name}"):

@@ -1,6 +1,5 @@
 """`mutirao show` as JSON, as text and as a picture; and what doctor and run say as JSON."""
 
-import json
 import re
 from xml.etree import ElementTree
 
@@ -9,25 +8,21 @@ import pytest
 from mutirao.catalogue.schedule_picture import hops_of, picture
 from mutirao.cli.commands import doctor
 from mutirao.run.mpis import found_mpis
-
-
-def parsed(answer):
-    assert answer.returncode == 0, answer.stderr
-    return json.loads(answer.stdout)
+from shared import json_of, text_of
 
 
 def test_algorithms(typed):
-    rows = parsed(typed("show", "--json"))
+    rows = json_of(typed("show", "--json"))
     names = {f"{row['collective']}/{row['name']}" for row in rows}
     assert {"broadcast/native", "broadcast/tree", "scan/native"} <= names
     table = typed("show", "algorithms").stdout
     assert all(name in table for name in names)
-    of_one = parsed(typed("show", "broadcast", "--json"))
+    of_one = json_of(typed("show", "broadcast", "--json"))
     assert of_one == [row for row in rows if row["collective"] == "broadcast"]
 
 
 def test_settings(typed):
-    rows = parsed(typed("show", "settings", "--json"))
+    rows = json_of(typed("show", "settings", "--json"))
     table = typed("show", "settings").stdout
     assert all(row["environment"] == "MUTIRAO_" + row["name"].upper() for row in rows)
     assert all(f"{row['name']} = " in table and row["help"] in table for row in rows)
@@ -36,7 +31,7 @@ def test_settings(typed):
 def test_settings_say_what_they_are_and_where_that_was_said(typed, tmp_path):
     (tmp_path / "mutirao.toml").write_text("verbose = 1\nagent_interval_ms = 300\n")
     given = {"MUTIRAO_VERBOSE": "2", "MUTIRAO_TRIALS": "off"}
-    rows = parsed(typed("show", "settings", "--json", **given))
+    rows = json_of(typed("show", "settings", "--json", **given))
     now = {row["name"]: (row["value"], row["from"]) for row in rows}
     assert (now["agent_interval_ms"], now["verbose"], now["trials"], now["start"]) == (
         ("300", "mutirao.toml"), ("1", "mutirao.toml"), ("off", "environment"), ("beside", "default"))
@@ -44,7 +39,7 @@ def test_settings_say_what_they_are_and_where_that_was_said(typed, tmp_path):
 
 
 def test_doctor(typed):
-    report = parsed(typed("doctor", "--json"))
+    report = json_of(typed("doctor", "--json"))
     assert report["usable"]
     assert {row["name"] for row in report["mpis"]} == {mpi.name for mpi in found_mpis()}
 
@@ -60,8 +55,8 @@ def test_doctor_says_whether_windows_close_in_pauses(monkeypatch, tmp_path):
 
 
 def test_show_with_several_ranks_on_a_host(typed):
-    picture = parsed(typed("show", "broadcast/tree", "--ranks", 24, "--network", "six-sites",
-                             "--ranks-per-host", 4, "--root", 6, "--json"))
+    picture = json_of(typed("show", "broadcast/tree", "--ranks", 24, "--network", "six-sites",
+                            "--ranks-per-host", 4, "--root", 6, "--json"))
     assert picture["host_of"] == [rank // 4 for rank in range(24)]
     # Each host is reached once, and the root speaks for its own.
     between = [message for message in picture["messages"]
@@ -72,15 +67,14 @@ def test_show_with_several_ranks_on_a_host(typed):
 
 def test_run_of_a_program_without_mpi(mutirao):
     mpi = found_mpis()[0]
-    answer = parsed(mutirao("run", "-n", 2, "--mpi", mpi.name, "--json", "sh", "-c", "echo here; sleep 0.3"))
+    answer = json_of(mutirao("run", "-n", 2, "--mpi", mpi.name, "--json", "sh", "-c", "echo here; sleep 0.3"))
     assert answer["lines"] == ["here", "here"]
     assert answer["report"] is None
 
 
 def test_a_tree_names_every_rank_once_with_its_time(typed):
-    answer = typed("show", "broadcast/tree", "--network", "six-sites", "--root", 12, "--bytes", "1KiB")
-    assert answer.returncode == 0, answer.stderr
-    heading, predicted, empty, root, *others = answer.stdout.splitlines()
+    shown = text_of(typed("show", "broadcast/tree", "--network", "six-sites", "--root", 12, "--bytes", "1KiB"))
+    heading, predicted, empty, root, *others = shown.splitlines()
     assert "1 KiB from rank 12 of 24" in heading and empty == ""
     assert re.fullmatch(r"predicted \d+\.\d ms, \d\.\d\d x the lower bound of \d+\.\d ms", predicted)
     assert root.startswith("rank 12, done after ")

@@ -19,7 +19,7 @@ from mutirao.agent.seen import View
 from mutirao.base.errors import Failure
 from mutirao.base.paths import ROOT
 from mutirao.cli.commands.top import change_of, frame, ranked, sparkline
-from shared import refused
+from shared import json_of, refused, text_of
 
 NEAR_US, FAR_US, WORSE_US = 500.0, 20_000.0, 180_000.0
 STARTED_S = 1_700_000_000.0
@@ -152,11 +152,10 @@ def dump_file(tmp_path):
 
 
 def test_once(typed, dump_file):
-    answer = typed("top", "--once", "--file", dump_file, COLUMNS="80", LINES="30")
-    assert answer.returncode == 0, answer.stderr
-    assert "\x1b" not in answer.stdout and "q quit" not in answer.stdout
-    assert max(map(len, answer.stdout.splitlines())) <= 80
-    assert json.loads(typed("top", "--json", "--file", dump_file).stdout) == agent_dump()
+    shown = text_of(typed("top", "--once", "--file", dump_file, COLUMNS="80", LINES="30"))
+    assert "\x1b" not in shown and "q quit" not in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    assert json_of(typed("top", "--json", "--file", dump_file)) == agent_dump()
 
 
 @pytest.mark.parametrize("words, said", [

@@ -7,9 +7,8 @@ import pytest
 
 from mutirao.base.errors import UsageError
 from mutirao.cli.commands.lab import changes
-from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
-from shared import in_time
+from shared import in_time, lab_of
 from probes import address_of, least_round_trip_ms
 
 WIRE_BYTES_OF_PAYLOAD = (1448 + 66) / 1448
@@ -67,13 +66,9 @@ def assert_rate(lab, asked_mbit, *pairs):
     in_time(off)
 
 
-@pytest.fixture(scope="module")
-def uneven(lab_possible):
-    """Two hosts a site: h00, h01 behind 10 Mbit/s, h02, h03 behind 30, h04, h05 without a limit."""
-    network = HostNetwork.from_sites(["A", "B", "C"], [[0, 8, 12], [8, 0, 10], [12, 10, 0]], 2,
-                                     uplink_mbit=[10, 30, 0])
-    with Lab.up(network) as running:
-        yield running
+# Two hosts a site: h00, h01 behind 10 Mbit/s, h02, h03 behind 30, h04, h05 without a limit.
+uneven = lab_of(HostNetwork.from_sites(["A", "B", "C"], [[0, 8, 12], [8, 0, 10], [12, 10, 0]], 2,
+                                       uplink_mbit=[10, 30, 0]))
 
 
 def test_a_stream_gets_the_rate_of_its_link(lab):

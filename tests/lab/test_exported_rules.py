@@ -4,8 +4,7 @@ algorithm ran."""
 import pytest
 
 from mutirao.catalogue.collectives import COLLECTIVES
-from shared import network_of
-from mutirao.lab.lab import Lab
+from shared import lab_of, network_of
 from mutirao.measure.rules import FORMATS, tables
 from mutirao.measure.measure import Contender, Workload, measure
 from mutirao.measure.profile import Fabric, Profile, Row
@@ -44,10 +43,7 @@ def assert_obeys(lab, mpi, collective, lengths):
         length: RULED[collective][length][1] for length in lengths}
 
 
-@pytest.fixture(scope="module")
-def lab(lab_possible):
-    with Lab.up(network_of([[0 if a == b else ONE_WAY_MS for b in range(4)] for a in range(4)])) as lab:
-        yield lab
+lab = lab_of(network_of([[0 if a == b else ONE_WAY_MS for b in range(4)] for a in range(4)]))
 
 
 @pytest.mark.parametrize("collective", RULED)

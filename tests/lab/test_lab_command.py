@@ -10,7 +10,7 @@ import pytest
 from mutirao.base.paths import ROOT
 from mutirao.lab.lab import Lab
 from mutirao.lab.named_networks import load_preset
-from shared import refused
+from shared import json_of, refused
 
 
 @pytest.fixture
@@ -20,12 +20,7 @@ def lab_command(lab_possible, typed):
 
 @pytest.fixture
 def answer(lab_command):
-    def run(*words):
-        ended = lab_command(*words, "--json")
-        assert ended.returncode == 0, ended.stderr
-        return json.loads(ended.stdout)
-
-    return run
+    return lambda *words: json_of(lab_command(*words, "--json"))
 
 
 @pytest.fixture
@@ -90,14 +85,11 @@ def test_matrix_file(lab_command, answer, tmp_path):
     refused(lab_command("up", file), f"mutirao: {file}, line 3, column 1: '-1' is no round trip, a number of ms from 0 to 120000\n")
 
 
-def test_exec(unchanged_clusters):
-    def mutirao(*words):
-        return subprocess.run([ROOT / "mutirao", "lab", *words], capture_output=True, text=True, timeout=60, check=False)
-
-    ended = mutirao("exec", "h02", "--", "sh", "-c", "hostname; exit 3")
+def test_exec(unchanged_clusters, mutirao):
+    ended = mutirao("lab", "exec", "h02", "--", "sh", "-c", "hostname; exit 3")
     assert (ended.returncode, ended.stdout) == (3, "h02\n")
-    assert mutirao("exec", "control", "hostname").stdout == "control\n"
-    as_json = mutirao("exec", "--json", "h01", "sh", "-c", "echo out; echo err >&2; exit 4")
+    assert mutirao("lab", "exec", "control", "hostname").stdout == "control\n"
+    as_json = mutirao("lab", "exec", "--json", "h01", "sh", "-c", "echo out; echo err >&2; exit 4")
     assert as_json.returncode == 4
     assert json.loads(as_json.stdout) == {"host": "h01", "returncode": 4, "stdout": "out\n",
                                           "stderr": "err\n"}

@@ -21,6 +21,7 @@ MUTIRAO = ROOT / "mutirao"
 MPIS = [mpi for mpi in found_mpis() if mpi.built and mpi.name != "mpich-4"]
 
 pytestmark = [
+    pytest.mark.on_any_mpi,
     pytest.mark.skipif(why_not() is not None, reason=f"Slurm: {why_not()}"),
     pytest.mark.parametrize("mpi", MPIS, ids=[mpi.name for mpi in MPIS])]
 
@@ -63,7 +64,6 @@ OTHER_WAYS = [pytest.param(way, marks=pytest.mark.long) for way in (by_run_and_m
 each_way = pytest.mark.parametrize("started", [by_run, *OTHER_WAYS])
 
 
-@pytest.mark.on_any_mpi
 @each_way
 def test_all_ranks_of_a_job_are_served(slurm, mpi, started):
     """And rank 0 alone tells."""
@@ -105,7 +105,6 @@ def left_on(slurm):
 
 
 @pytest.mark.long
-@pytest.mark.on_any_mpi
 @each_way
 def test_a_cancelled_job_leaves_nothing_that_runs(slurm, mpi, started):
     """What its agents had in shared memory, nobody holds: the next job removes it."""
@@ -127,7 +126,6 @@ def test_a_cancelled_job_leaves_nothing_that_runs(slurm, mpi, started):
 
 
 @pytest.mark.long
-@pytest.mark.on_any_mpi
 def test_tasks_of_an_array_keep_their_reports_apart(slurm, mpi):
     collectives = ("broadcast", "gather", "allgather")
     task = "$SLURM_ARRAY_TASK_ID"
@@ -147,7 +145,6 @@ def test_tasks_of_an_array_keep_their_reports_apart(slurm, mpi):
 
 
 @pytest.mark.long
-@pytest.mark.on_any_mpi
 def test_a_login_host_learns_what_ran_on_the_nodes(slurm, mpi):
     """Which have temporary folders of their own."""
     slurm.call("salloc", f"--nodes={NODES}", f"--ntasks={RANKS}", MUTIRAO, "run", "--mpi", mpi.name, *SETTINGS.split(),
@@ -156,7 +153,6 @@ def test_a_login_host_learns_what_ran_on_the_nodes(slurm, mpi):
 
 
 @pytest.mark.long
-@pytest.mark.on_any_mpi
 def test_jobs_that_take_nothing_of_their_submitter_along(slurm, mpi):
     where_mutirao_is = [f"export {name}={slurm.environment[name]}"
                         for name in ("PYTHONPATH", "MUTILAB_BUILD", "XDG_STATE_HOME") if name in slurm.environment]

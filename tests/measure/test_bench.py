@@ -1,10 +1,8 @@
 """`mutirao bench`: what it is asked for, what it makes of measurements, and once for real."""
 
-import json
-
 import pytest
 
-from made_up import calls_of, report, ruling
+from made_up import calls_of, contender_named, mpi_named, report, ruling
 from mutirao.base.errors import UsageError
 from mutirao.base.tables import BEST
 from mutirao.catalogue.collectives import COLLECTIVES
@@ -13,7 +11,7 @@ from mutirao.lab.network import HostNetwork
 from mutirao.measure.measure import Contender, Measurement, Point
 from mutirao.measure.words import parse_only, parse_roots, parse_sizes
 from mutirao.run.mpis import found_mpis
-from shared import quick_mpi
+from shared import json_of, quick_mpi
 
 
 def test_sizes():
@@ -57,14 +55,14 @@ def test_only_all_is_every_algorithm_of_a_collective_once():
 CONSIDERED = [("flat", 90_000), ("chain", 300_000), ("native", 180_000), ("binomial", 210_000)]
 
 
-def bench_of(contender, medians_ms, choice="flat"):
+def bench_of(medians_ms, choice="flat"):
     """Of one length and root, by the names of contenders."""
     measurements = []
     for name, median_ms in medians_ms.items():
         ran = choice if name == "auto" else name
         given = report(4, [calls_of(0, 16, ruling(ran, CONSIDERED if name == "auto" else ()))])
         measurements.append(Measurement(
-            contender(name), (Point(24, 0, 1, 9.0, (median_ms,), 80.0),),
+            contender_named(name), (Point(24, 0, 1, 9.0, (median_ms,), 80.0),),
             None if name == "native" else given, 1.0))
     return _compared(measurements)
 
@@ -73,8 +71,8 @@ def said_of(measured):
     return _text(COLLECTIVES["broadcast"], measured)
 
 
-def test_ratios_and_errors_of_prediction(contender):
-    measured = bench_of(contender, {"native": 200.0, "auto": 100.0, "flat": 102.0, "chain": 250.0})
+def test_ratios_and_errors_of_prediction():
+    measured = bench_of({"native": 200.0, "auto": 100.0, "flat": 102.0, "chain": 250.0})
     points = {each["name"]: each["points"][0] for each in measured}
     assert points["auto"] | {"ran": "flat", "to_native": 0.5, "to_bound": 1.25,
                              "predicted_ms": 90.0, "error": pytest.approx(-0.1)} == points["auto"]
@@ -83,8 +81,8 @@ def test_ratios_and_errors_of_prediction(contender):
     assert "Median error of prediction: 10.9% (4 predictions)." in said_of(measured)
 
 
-def test_what_ran_natively_is_not_compared_with_native(contender):
-    measured = bench_of(contender, {"native": 200.0, "auto": 22.0}, choice="native")
+def test_what_ran_natively_is_not_compared_with_native():
+    measured = bench_of({"native": 200.0, "auto": 22.0}, choice="native")
     auto = next(line for line in said_of(measured).splitlines() if line.startswith("auto "))
     assert "22" in auto and "0.11" not in auto
     assert {each["name"]: each["points"][0]["to_native"] for each in measured} == {
@@ -92,24 +90,24 @@ def test_what_ran_natively_is_not_compared_with_native(contender):
     assert "auto ran natively" in said_of(measured)
 
 
-def test_green_is_what_was_the_fastest(contender, monkeypatch):
+def test_green_is_what_was_the_fastest(monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.delenv("NO_COLOR", raising=False)
-    said = said_of(bench_of(contender, {"native": 100.0, "auto": 143.0}))
+    said = said_of(bench_of({"native": 100.0, "auto": 143.0}))
     green = [line for line in said.splitlines() if line.startswith(f"\x1b[{BEST}m")]
     assert len(green) == 1 and "native" in green[0]
 
 
-def test_without_a_choice_nothing_is_predicted(contender):
-    measured = bench_of(contender, {"native": 200.0, "flat": 100.0, "chain": 150.0})
+def test_without_a_choice_nothing_is_predicted():
+    measured = bench_of({"native": 200.0, "flat": 100.0, "chain": 150.0})
     assert "error of prediction" not in said_of(measured)
 
 
 @pytest.mark.parametrize("name, consecutive, title", [
     ("broadcast", 1, "broadcast of 24 B from rank 0"), ("reduce", 1, "reduce of 24 B to rank 0"),
     ("allgather", 1, "allgather of 24 B a rank"), ("scan", 3, "3 scans of 24 B"), ("barrier", 1, "barrier")])
-def test_titles_name_what_is_measured(contender, name, consecutive, title):
-    way = Contender(NATIVE, contender(NATIVE).mpi, None, name)
+def test_titles_name_what_is_measured(name, consecutive, title):
+    way = Contender(NATIVE, mpi_named("openmpi-5"), None, name)
     length = 0 if name == "barrier" else 24
     done = Measurement(way, (Point(length, 0, consecutive, 9.0, (100.0,), 80.0),), None, 1.0)
     assert _text(COLLECTIVES[name], _compared([done])).splitlines()[0] == title
@@ -125,10 +123,9 @@ def four_hosts(lab_possible, tmp_path):
 
 @pytest.mark.skipif(not any(mpi.built for mpi in found_mpis()), reason="no MPI library")
 def test_in_the_lab(four_hosts, mutirao):
-    finished = mutirao("bench", "broadcast", "--lab", four_hosts, "--roots", "0,2", "--mpi", quick_mpi().name,
-                       "--only", "native,auto,chain", "--repeat", 2, "--json")
-    assert finished.returncode == 0, finished.stderr
-    result = json.loads(finished.stdout)
+    answer = mutirao("bench", "broadcast", "--lab", four_hosts, "--roots", "0,2", "--mpi", quick_mpi().name,
+                     "--only", "native,auto,chain", "--repeat", 2, "--json")
+    result = json_of(answer)
     assert [each["name"] for each in result["measurements"]] == ["native", "auto", "chain"]
     assert result["machine"]["load_before"] >= 0
     for each in result["measurements"]:
@@ -144,4 +141,4 @@ def test_in_the_lab(four_hosts, mutirao):
     assert chain["points"][0]["median_ms"] >= 16 * 0.995
     assert chain["points"][0]["ran"] == "chain"
     assert auto["points"][0]["predicted_ms"] >= 13.0 * 0.9
-    assert "native on" in finished.stderr and "chain on" in finished.stderr
+    assert "native on" in answer.stderr and "chain on" in answer.stderr

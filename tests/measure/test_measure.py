@@ -4,7 +4,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from made_up import CountingLab, calls_of, counters, report, ruling
+from made_up import NoLab, calls_of, contender_named, counters, mpi_named, report, ruling
 from mutirao.base.errors import Failure
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.lab.network import HostNetwork
@@ -105,17 +105,16 @@ def run_with(monkeypatch, contender, network, lines, returncode=0):
             calls_of(root, length, ruling("flat")) for root, length in ((1, 24), (0, 24), (0, 100))]))
 
     monkeypatch.setattr(measure, "launch", fake_launch)
-    monkeypatch.setattr(type(contender.mpi), "program", lambda _self, name: name)
     workloads = (Workload((24,), (1,), (4,), 4), Workload((24, 100), (0,), repeat=1))
-    done = measure.measure(contender, workloads[:1 if len(lines) < 3 else 2], 4, CountingLab(network))
+    done = measure.measure(contender, workloads[:1 if len(lines) < 3 else 2], 4, NoLab(network))
     return done, fake_launch
 
 
-def test_measures_several_workloads_in_one_job(monkeypatch, contender, network):
+def test_measures_several_workloads_in_one_job(monkeypatch, network):
     lines = [LINE, "noise", *(f'{{"bytes":{length},"collective":"broadcast","root":0,"consecutive":1,'
                               '"first_ms":50,"entry_spread_ms":0,"completion_ms":[16]}'
                               for length in (24, 100))]
-    done, launched = run_with(monkeypatch, contender("flat"), network, lines)
+    done, launched = run_with(monkeypatch, contender_named("flat"), network, lines)
     assert [(each.length_bytes, each.root, each.consecutive) for each in done.points] == [
         (24, 1, 4), (24, 0, 1), (100, 0, 1)]
     assert done.point(100, 0).completion_ms == (16,)
@@ -127,39 +126,38 @@ def test_measures_several_workloads_in_one_job(monkeypatch, contender, network):
 @pytest.mark.parametrize("name, settings, launched_with", [
     ("flat", {}, {"broadcast": "flat", "start": "wait", "profile": "off"}),
     ("flat", {"start": "beside"}, {"broadcast": "flat", "start": "beside", "profile": "off"}), ("native", {}, None)])
-def test_what_is_measured_is_settled_unless_asked_otherwise(monkeypatch, contender, network, name, settings,
-                                                           launched_with):
-    done, launched = run_with(monkeypatch, contender(name, **settings), network, [LINE])
+def test_what_is_measured_is_settled_unless_asked_otherwise(monkeypatch, network, name, settings, launched_with):
+    done, launched = run_with(monkeypatch, contender_named(name, **settings), network, [LINE])
     assert done.to_dict()["settings"] == launched.settings == launched_with
 
 
 @pytest.mark.parametrize("line, code, said", [
     (LINE.replace("11.000", "7.900"), 0, "less than the physical bound"), ("nothing", 0, "0 of 1 points"),
     (LINE, 3, "flat on Open MPI 5.9.9 failed with exit code 3\nit broke")])
-def test_a_job_that_cannot_be_true_fails(monkeypatch, contender, network, line, code, said):
+def test_a_job_that_cannot_be_true_fails(monkeypatch, network, line, code, said):
     with pytest.raises(Failure, match=said):
-        run_with(monkeypatch, contender("flat"), network, [line], returncode=code)
+        run_with(monkeypatch, contender_named("flat"), network, [line], returncode=code)
 
 
 @pytest.mark.parametrize("length, ran", [(16, "flat"), (24, "flat"), (31, "flat"), (32, "chain"),
                                          (65536, None), (15, None)])
-def test_rulings_are_for_a_range_of_lengths(contender, length, ran):
+def test_rulings_are_for_a_range_of_lengths(length, ran):
     given = [calls_of(3, 16, ruling("flat", [("flat", 1500), ("native", None)])),
              calls_of(3, 32, ruling("chain")), calls_of(2, 65536, ruling("flat"))]
-    done = Measurement(contender("auto"), (), report(4, given), 1.0)
+    done = Measurement(contender_named("auto"), (), report(4, given), 1.0)
     assert done.chosen(length, 3) == ran
     assert done.predicted_ms(length, 3) == ({"flat": 1.5} if ran == "flat" else {})
 
 
-def test_the_last_ruling_counts(contender):
-    done = Measurement(contender("auto"), (), report(4, [calls_of(
+def test_the_last_ruling_counts():
+    done = Measurement(contender_named("auto"), (), report(4, [calls_of(
         3, 24, ruling("flat", [("flat", 1500)]), ruling("chain", [("chain", 900)], 7))]), 1.0)
     assert done.chosen(24, 3) == "chain" and done.predicted_ms(24, 3) == {"chain": 0.9}
 
 
-def test_a_ruling_for_any_root(contender):
+def test_a_ruling_for_any_root():
     """The library counts native calls by their own root. Catches the calls taken for unruled ones."""
-    done = Measurement(contender("auto"), (point([11.0]),), report(4, [
+    done = Measurement(contender_named("auto"), (point([11.0]),), report(4, [
         calls_of(-1, 24, ruling("flat")), calls_of(2, 24, ruling("chain"))]), 1.0)
     assert [done.chosen(24, root) for root in (0, 1, 2)] == ["flat", "flat", "chain"]
     check_taken_part(done)
@@ -175,9 +173,9 @@ def takes_part(measurement, refused):
     ("chain", {"communicators": [{"state": "native", "reason": "some hosts cannot be reached"}]}, "some hosts cannot"),
     ("chain", {"start": {"native_reason": "spawned processes"}, "communicators": []}, "spawned processes"),
     ("chain", None, "no report"), ("native", None, None), ("chain", report(4, []), None)])
-def test_native_times_do_not_pass_for_ours(contender, name, told, said):
+def test_native_times_do_not_pass_for_ours(name, told, said):
     """Catches a communicator that fell back to the MPI library, which no time tells."""
-    takes_part(Measurement(contender(name), (), told, 1.0), said)
+    takes_part(Measurement(contender_named(name), (), told, 1.0), said)
 
 
 NATIVE_AT_ONCE = calls_of(0, 16, ruling("native"))
@@ -206,19 +204,19 @@ OTHER_ROOT = calls_of(1, 16, ruling("chain"))
     (NATIVE_LATE, "chain", {"start": "beside"}, "native ran instead"),
     (UNRULED, "auto", {"start": "beside", "adaptation": "every:4"}, "without a ruling"),
 ])
-def test_what_ran_natively_without_a_ruling_is_refused(contender, of_class, name, settings, said):
+def test_what_ran_natively_without_a_ruling_is_refused(of_class, name, settings, said):
     """A call may be native by a ruling, and where nobody waits for one until there is one; a
     prescribed algorithm must have run in the end."""
-    done = Measurement(contender(name, **settings), (point([11.0]),), report(4, [of_class]), 1.0)
+    done = Measurement(contender_named(name, **settings), (point([11.0]),), report(4, [of_class]), 1.0)
     takes_part(done, said and f"24 bytes from rank 0: .*{said}")
 
 
 @pytest.mark.parametrize("name, length, said", [
     ("allgather", 24, None), ("allreduce", 24, "24 bytes: mutirao saw no such call"), ("barrier", 0, "no such call"),
     ("reduce", 0, None)])
-def test_only_calls_of_the_same_collective_count(contender, name, length, said):
+def test_only_calls_of_the_same_collective_count(name, length, said):
     """A barrier needs a ruling without a message; of empty messages mutirao reports none."""
-    way = Contender("ring", contender("ring").mpi, {name: "ring"}, name)
+    way = Contender("ring", mpi_named("openmpi-5"), {name: "ring"}, name)
     done = Measurement(way, (Point(length, 0, 1, 99.0, (11.0,), 10.0),), report(4, [
         {**calls_of(0, 24, ruling("ring")), "collective": "allgather"}]), 1.0)
     takes_part(done, said)

@@ -24,7 +24,7 @@ NETWORK = HostNetwork(["0", "1"], ["0", "1"], [[0, 20000.0], [20000.0, 0]])
 def planned(tmp_path):
     """Without an MPI library, as if it had been surveyed."""
     def plan(**changes):
-        made = Tuning(**{"mpi": mpi_named("openmpi-5", tmp_path), "settings": {}, "cells": [SHORT, LONG],
+        made = Tuning(**{"mpi": mpi_named("openmpi-5"), "settings": {}, "cells": [SHORT, LONG],
                          "buffers": ["warm"], "starts": 2, "path": tmp_path / "profile.db",
                          "since_s": 0.0, "library": "Open MPI v5", "ranks": 2, "hosts": 2, "network": NETWORK,
                          "predicted_ms": PREDICTED, "job_s": 1.0, **changes})

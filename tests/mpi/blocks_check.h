@@ -181,11 +181,8 @@ static inline void take(struct buffer* buffer, const struct side* side, int bloc
 /* --- the calls ---------------------------------------------------------------------------------------- */
 
 /* Who has a block for each rank, and gets one from each. Others have, or get, one. */
-static inline int sends_to_each(const struct collective* it) {
-    return it->run == scatter || it->run == scatterv || it->run == alltoall || it->run == alltoallv ||
-           it->run == alltoallw;
-}
-static inline int gets_from_each(const struct collective* it) { return it->run != scatter && it->run != scatterv; }
+static inline int sends_to_each(const struct collective* it) { return it->gives == block_per_rank; }
+static inline int gets_from_each(const struct collective* it) { return it->gets == block_per_rank; }
 static inline int is_exchange(const struct collective* it) { return sends_to_each(it) && gets_from_each(it); }
 
 /* How many ints this rank sends to another, or gets from it; in place these must be equal. Where each rank has but one

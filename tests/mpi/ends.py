@@ -4,8 +4,11 @@ import re
 
 import pytest
 
+from mutirao.run.launch import launch
+
 # Of the setting `start`: with "soon" programs run into the rulings, with "wait" all is ruled.
 STARTS = ["soon", "wait"]
+start_modes = pytest.mark.parametrize("start", STARTS)
 # One algorithm of every collective, which none of these MPI libraries would take.
 FORCED = {"barrier": "direct", "broadcast": "binomial", "gather": "linear", "scatter": "linear",
           "allgather": "ring", "alltoall": "pairwise", "reduce": "k_nomial", "allreduce": "direct",
@@ -27,6 +30,12 @@ def settings_of(start, **settings):
 def ended_well(finished):
     assert finished.returncode == 0, finished.errors
     return finished
+
+
+def run_in(lab, mpi, program, *words, ranks=None, **options):
+    """Ends well, on all hosts of the lab."""
+    return ended_well(launch(mpi, [str(mpi.program(program)), *map(str, words)], ranks or lab.network.host_count, lab=lab,
+                             capture=True, timeout_s=100, **options))
 
 
 def world_of(finished):

@@ -107,20 +107,8 @@ static void revoked(void) { strcpy(said, "skipped: no fault tolerance"); }
 
 enum { pattern = 0x5a, times = 4 };
 
-struct room {
-    unsigned char* bytes;
-    size_t length;
-};
-
-static struct room take(size_t length) {
-    struct room room = {NULL, length};
-    room.bytes = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    expect(room.bytes != MAP_FAILED, "no memory", (long)length);
-    return room;
-}
-
-/* The class of the error on this rank. */
-static int faulty_call(struct room room, int ints, int gaps, MPI_Comm comm) {
+/* With room for twice as many ints; the class of the error on this rank. */
+static int faulty_call(unsigned char* room, int ints, int gaps, MPI_Comm comm) {
     MPI_Datatype type = MPI_INT;
     int class_of_code = MPI_SUCCESS;
     const int count = world_rank == 0 ? ints : ints / 2;
@@ -128,8 +116,7 @@ static int faulty_call(struct room room, int ints, int gaps, MPI_Comm comm) {
         MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &type);
         MPI_Type_commit(&type);
     }
-    memset(room.bytes, 1, room.length);
-    MPI_Error_class(MPI_Bcast(room.bytes, count, type, 0, comm), &class_of_code);
+    MPI_Error_class(MPI_Bcast(room, count, type, 0, comm), &class_of_code);
     if (gaps) {
         MPI_Type_free(&type);
     }
@@ -151,27 +138,29 @@ static void show_classes(int class_of_code) {
  * were given. The program goes on; what it unmaps or fills with a pattern right after the call must not be written any
  * more. */
 static void too_long(int gaps) {
-    struct room rooms[times];
+    unsigned char* rooms[times];
     const int ints = atoi(use_word);
+    const size_t length = (size_t)ints * 2 * sizeof(int);
     broadcasts_checked(MPI_COMM_WORLD, 4);
     for (int time = 0; time < times; ++time) {
         MPI_Comm comm;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         broadcasts_checked(comm, 4);
         MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-        rooms[time] = take((size_t)ints * 2 * sizeof(int));
+        rooms[time] = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        expect(rooms[time] != MAP_FAILED, "no memory", (long)length);
         const int class_of_code = faulty_call(rooms[time], ints, gaps, comm);
-        memset(rooms[time].bytes, pattern, rooms[time].length);
+        memset(rooms[time], pattern, length);
         if (time % 2) {
-            munmap(rooms[time].bytes, rooms[time].length);
+            munmap(rooms[time], length);
         }
         show_classes(class_of_code);
         broadcasts_checked(MPI_COMM_WORLD, 8);
         MPI_Comm_free(&comm);
     }
     for (int time = 0; time < times; time += 2) {
-        for (size_t i = 0; i < rooms[time].length; ++i) {
-            expect(rooms[time].bytes[i] == pattern, "written after the call had returned", (long)i);
+        for (size_t i = 0; i < length; ++i) {
+            expect(rooms[time][i] == pattern, "written after the call had returned", (long)i);
         }
     }
 }

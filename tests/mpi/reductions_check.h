@@ -28,7 +28,6 @@ struct kind {
     int reach; /* at most so far below its address, or beyond its extent, an element lies */
     void (*make)(void* at, int rank, int i);
     void (*fold)(void* left, const void* right); /* left = left op right */
-    int (*equal)(const void*, const void*);
     const struct fields* fields; /* null: MPI's own type and operator */
 };
 
@@ -39,14 +38,10 @@ struct with_index {
 
 static inline void make_int(void* at, int rank, int i) { *(int*)at = (rank + 1) * (i % 1000 + 1); }
 static inline void fold_int(void* left, const void* right) { *(int*)left += *(const int*)right; }
-static inline int equal_int(const void* a, const void* b) { return *(const int*)a == *(const int*)b; }
 
 static inline void make_double(void* at, int rank, int i) { *(double*)at = (rank * 37 + i * 11) % 101; }
 static inline void fold_double(void* left, const void* right) {
     if (*(const double*)right > *(double*)left) *(double*)left = *(const double*)right;
-}
-static inline int equal_double(const void* a, const void* b) {
-    return *(const double*)a == *(const double*)b;
 }
 
 static inline void make_indexed(void* at, int rank, int i) {
@@ -62,10 +57,6 @@ static inline void fold_indexed(void* left, const void* right) {
         a->index = b->index;
     }
 }
-static inline int equal_indexed(const void* a, const void* b) {
-    return ((const struct with_index*)a)->value == ((const struct with_index*)b)->value &&
-           ((const struct with_index*)a)->index == ((const struct with_index*)b)->index;
-}
 
 /* Of widely different size, so that almost every other order of adding them rounds otherwise. */
 static inline void make_scaled(void* at, int rank, int i) {
@@ -76,7 +67,6 @@ static inline void make_scaled(void* at, int rank, int i) {
     *(double*)at = ldexp((double)(state % 100003) / 3.0, (int)(state >> 8) % 40 - 20);
 }
 static inline void add_scaled(void* left, const void* right) { *(double*)left += *(const double*)right; }
-static inline int same_bits(const void* a, const void* b) { return memcmp(a, b, sizeof(double)) == 0; }
 
 /* --- elements and operators of the program's own --------------------------------------------------------------- */
 
@@ -105,12 +95,6 @@ static inline void make_own(void* at, int rank, int i) {
 }
 static inline void fold_own(void* left, const void* right) {
     for (int f = 0; f < fields->count; ++f) *field(left, f) = combined(*field(left, f), *field(right, f));
-}
-static inline int equal_own(const void* a, const void* b) {
-    for (int f = 0; f < fields->count; ++f) {
-        if (*field(a, f) != *field(b, f)) return 0;
-    }
-    return 1;
 }
 
 static inline MPI_Aint lowest_place(void) {
@@ -141,7 +125,7 @@ static inline void combine_own(void* in, void* inout, int* length, MPI_Datatype*
 static inline struct kind own_kind(const char* name, const struct fields* its) {
     const int ones[most_fields] = {1, 1, 1};
     const MPI_Datatype longs[most_fields] = {MPI_LONG, MPI_LONG, MPI_LONG};
-    struct kind made = {name, MPI_DATATYPE_NULL, MPI_OP_NULL, (size_t)its->extent, 64, make_own, fold_own, equal_own, its};
+    struct kind made = {name, MPI_DATATYPE_NULL, MPI_OP_NULL, (size_t)its->extent, 64, make_own, fold_own, its};
     MPI_Datatype made_of_fields;
     MPI_Type_create_struct(its->count, ones, its->places, longs, &made_of_fields);
     MPI_Type_create_resized(made_of_fields, its->lower, its->extent, &made.type);
@@ -182,7 +166,7 @@ static inline struct kind drawn_kind(void) {
 /* --- kinds -------------------------------------------------------------------------------------------------------- */
 
 static inline struct kind ints_added(void) {
-    const struct kind made = {"ints added", MPI_INT, MPI_SUM, sizeof(int), 0, make_int, fold_int, equal_int, NULL};
+    const struct kind made = {"ints added", MPI_INT, MPI_SUM, sizeof(int), 0, make_int, fold_int, NULL};
     return made;
 }
 
@@ -194,13 +178,13 @@ static inline void make_kinds(struct kind* all) {
     static const struct fields numbers = {1, {0}, 0, sizeof(long), 1, 0, 0};
     const struct kind made[kinds] = {
         ints_added(),
-        {"doubles' maximum", MPI_DOUBLE, MPI_MAX, sizeof(double), 0, make_double, fold_double, equal_double, NULL},
-        {"minima and where", MPI_DOUBLE_INT, MPI_MINLOC, sizeof(struct with_index), 0, make_indexed,
-         fold_indexed, equal_indexed, NULL},
+        {"doubles' maximum", MPI_DOUBLE, MPI_MAX, sizeof(double), 0, make_double, fold_double, NULL},
+        {"minima and where", MPI_DOUBLE_INT, MPI_MINLOC, sizeof(struct with_index), 0, make_indexed, fold_indexed,
+         NULL},
         own_kind("maps composed", &pairs),
         own_kind("maps with holes", &holes),
         own_kind("added by the user", &numbers),
-        {"doubles in the ranks' order", MPI_DOUBLE, MPI_SUM, sizeof(double), 0, make_scaled, add_scaled, same_bits, NULL},
+        {"doubles in the ranks' order", MPI_DOUBLE, MPI_SUM, sizeof(double), 0, make_scaled, add_scaled, NULL},
     };
     memcpy(all, made, sizeof made);
 }
@@ -209,6 +193,19 @@ static inline char* make_elements(const struct kind* kind, int count) {
     char* const all = malloc((size_t)count * kind->extent + 2 * margin);
     memset(all, filler, (size_t)count * kind->extent + 2 * margin);
     return all + margin;
+}
+
+/* Bit by bit, but for what lies between fields. */
+static inline int equal(const struct kind* kind, const void* a, const void* b) {
+    if (kind->fields == NULL) {
+        int size;
+        MPI_Type_size(kind->type, &size);
+        return memcmp(a, b, (size_t)size) == 0;
+    }
+    for (int f = 0; f < kind->fields->count; ++f) {
+        if (*field(a, f) != *field(b, f)) return 0;
+    }
+    return 1;
 }
 
 /* Element i of a rank's operands. */
@@ -237,14 +234,14 @@ static inline void expect_folded(const struct kind* kind, const char* found, int
         make(kind, next + margin, rank, i);
         kind->fold(expected + margin, next + margin);
     }
-    check(kind->equal(found, expected + margin), what, i);
+    check(equal(kind, found, expected + margin), what, i);
 }
 
 static inline void expect_unchanged(const struct kind* kind, const char* data, int count, int rank) {
     _Alignas(long) char expected[2 * margin];
     for (int i = 0; i < count; ++i) {
         make(kind, expected + margin, rank, i);
-        check(kind->equal(data + (size_t)i * kind->extent, expected + margin), "a reduction changed its operand", i);
+        check(equal(kind, data + (size_t)i * kind->extent, expected + margin), "a reduction changed its operand", i);
     }
 }
 

@@ -8,11 +8,10 @@ from ends import calls_of, chosen_in, silent_world_of, world_of
 from shared import in_time
 
 # Debian's follow their networks in all other tests, as every program does by default.
-pytestmark = pytest.mark.usefixtures("wheels_only")
+pytestmark = [pytest.mark.usefixtures("wheels_only"), pytest.mark.on_any_mpi]
 
 
 # Noise alone then changes links and the tree in nearly every call: a hard test of the agreement.
-@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("ranks_per_host, ranks", [(1, 4), (2, 5)])
 @pytest.mark.parametrize("mode, settings", [
     ("every:8", {"adaptation": "every:8"}), ("auto", {"agent_interval_ms": "20"}),
@@ -43,7 +42,6 @@ def test_ranks_agree_while_everything_changes(run, mode, settings, ranks_per_hos
         assert world["adaptation"]["taken_up"]
 
 
-@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("settings", [{"adaptation": "off"}, {"agent": "off"}],
                          ids=["adaptation off", "agent off"])
 def test_nothing_is_followed_when_switched_off(run, settings):
@@ -54,7 +52,6 @@ def test_nothing_is_followed_when_switched_off(run, settings):
     assert calls_of(world)[0] > 0
 
 
-@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("ranks", [pytest.param(3, marks=pytest.mark.long), 4])
 def test_a_rank_that_comes_later_than_probes_wait_for_it_is_no_lost_host(run, ranks):
     """Rank 0 comes a second late, again and again: nobody reaches it meanwhile, and it reaches nobody."""

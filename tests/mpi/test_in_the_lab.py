@@ -3,42 +3,36 @@ know it already."""
 
 import json
 import random
-from itertools import permutations
+from itertools import combinations, permutations
 
 import pytest
 
-from ends import calls_of, chosen_in, ended_well, world_of
+from ends import calls_of, chosen_in, run_in, world_of
 from mutirao.lab.lab import Lab, verify_run
 from mutirao.lab.network import HostNetwork
-from mutirao.run.launch import launch
 from mutirao_studies.paper_000.agents import StandingAgents
-from shared import in_time, network_of
+from shared import in_time, lab_of, network_of
 
 pytestmark = pytest.mark.usefixtures("wheels_only")
 
 MOST_AHEAD_US = 50
 
 
-def random_network(seed, hosts=6):
-    chosen = random.Random(seed)
-    matrix = [[0.0] * hosts for _ in range(hosts)]
-    for a in range(hosts):
-        for b in range(a):
-            matrix[a][b] = matrix[b][a] = chosen.randint(10, 60) / 2
+def random_network():
+    chosen = random.Random(1)
+    matrix = [[0.0] * 6 for _ in range(6)]
+    for a, b in combinations(range(6), 2):
+        matrix[a][b] = matrix[b][a] = chosen.randint(10, 60) / 2
     return network_of(matrix)
 
 
-@pytest.fixture(scope="module")
-def lab(lab_possible):
-    with Lab.up(random_network(1)) as up:
-        yield up
+lab = lab_of(random_network())
 
 
 def broadcast(mpi, lab, *words, **settings):
     before = lab.counters().total_packets
-    finished = launch(mpi, [str(mpi.program("collective")), "broadcast", *map(str, words)], 6,
-                      lab=lab, capture=True, timeout_s=60, settings={"start": "wait", **settings})
-    assert (finished.returncode, finished.errors) == (0, "")  # the launcher has nothing to warn of, either
+    finished = run_in(lab, mpi, "collective", "broadcast", *words, settings={"start": "wait", **settings})
+    assert finished.errors == ""  # the launcher has nothing to warn of, either
     results = [json.loads(line) for line in finished.lines]
     for each in results:
         verify_run(lab.network.bound_from(each["root"]), min(each["completion_ms"]) * 1000, before,
@@ -85,9 +79,7 @@ def test_no_answer_from_anybody_leaves_the_mpi_librarys_own(mpi, lab):
 def test_what_calls_take_judges_the_predicted_choice(mpi, lab):
     """Beside the program: in the end one way is settled on, for a reason that was measured."""
     def trial():
-        finished = ended_well(launch(mpi, [str(mpi.program("collective")), "allgather", "--bytes", "16384",
-                                           "--consecutive", "100", "--repeat", "3"],
-                                     6, lab=lab, capture=True, timeout_s=100))
+        finished = run_in(lab, mpi, "collective", "allgather", "--bytes", 16384, "--consecutive", 100, "--repeat", 3)
         [world] = [each for each in finished.report["communicators"] if each["name"] == "MPI_COMM_WORLD"]
         [of_class] = [each for each in world["classes"] if each["collective"] == "allgather"]
         rulings = of_class["rulings"]
@@ -105,8 +97,7 @@ def test_addresses_are_asked_for_ahead_of_calls(mpi, lab):
         pytest.skip("this MPI library exchanges addresses in MPI_Init")
 
     def least_known(**options):
-        finished = launch(mpi, [str(mpi.program("ahead")), "addresses"], 6, lab=lab, capture=True, timeout_s=60, **options)
-        return ended_well(finished).lines[-1]
+        return run_in(lab, mpi, "ahead", "addresses", **options).lines[-1]
 
     assert least_known() == "ok known 5 of 5"
     assert least_known(native=True) != "ok known 5 of 5"
@@ -116,8 +107,8 @@ def test_addresses_are_asked_for_ahead_of_calls(mpi, lab):
 @pytest.mark.parametrize("who, ranks", [("farewell", 6), ("farewell", 14), ("without_launcher", 6), ("lower_half", 6)])
 def test_ranks_get_to_know_each_other(mpi, lab, who, ranks):
     """By their launcher, in the first call, unless one of them hears nothing from it, or MPICH's do not all come."""
-    finished = ended_well(launch(mpi, [str(mpi.program("sums")), who], ranks, lab=lab, capture=True, timeout_s=60,
-                                 settings={"allreduce": "recursive_doubling", "profile": "off"}))
+    finished = run_in(lab, mpi, "sums", who, ranks=ranks,
+                      settings={"allreduce": "recursive_doubling", "profile": "off"})
     assert max(calls_of(each)[0] for each in finished.report["communicators"]) > 0
     if who == "farewell" or (who == "lower_half" and mpi.known.title == "Open MPI"):
         assert finished.report["start"]["by_launcher"]
@@ -137,8 +128,7 @@ def test_a_job_finds_the_tree_of_standing_agents(mpi, warm_lab):
 
     def trial():
         agents.wait_for_tree()
-        world = world_of(launch(mpi, [str(mpi.program("collective")), "broadcast", "--repeat", "20"], 6, lab=lab,
-                                capture=True, timeout_s=60, settings={"start": "soon"}))
+        world = world_of(run_in(lab, mpi, "collective", "broadcast", "--repeat", 20, settings={"start": "soon"}))
         assert world["reason"] == "network known to the hosts' agents", world
         assert world["adaptation"]["mode"] == "auto"
         measured = world["latency_us"]

@@ -6,10 +6,11 @@ import pytest
 from ends import calls_of, passed
 from shared import in_time
 
+pytestmark = pytest.mark.on_any_mpi
+
 REDUCTIONS = ["reduce", "allreduce", "reduce_scatter_block", "reduce_scatter", "scan", "exscan"]
 
 
-@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("ranks", [4, 7])
 def test_natively_the_order_is_another(run, wheels_only, ranks):
     def trial():
@@ -21,7 +22,6 @@ def test_natively_the_order_is_another(run, wheels_only, ranks):
     in_time(trial)
 
 
-@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("ranks_per_host", [0, 1, 3])
 @pytest.mark.parametrize("ranks", [4, 7])
 def test_bitwise_is_one_order_on_every_network_from_the_first_call_on(run, wheels_only, ranks,
@@ -33,7 +33,6 @@ def test_bitwise_is_one_order_on_every_network_from_the_first_call_on(run, wheel
     assert ours > 0
 
 
-@pytest.mark.on_any_mpi
 def test_another_order_cannot_be_forced_meanwhile(run):
     finished = run("collectives_check", "in_order", "allreduce", ranks=2,
                    settings={"reproducibility": "bitwise", "allreduce": "ring"})

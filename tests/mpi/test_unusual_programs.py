@@ -16,13 +16,13 @@ from ends import (
     passed,
     settings_of,
     start_and_broadcast,
+    start_modes,
 )
 from mutirao.base.paths import ROOT
 from mutirao.explain.saved import total_of
 from mutirao.run.launch import launch
 from shared import in_time
 
-start_modes = pytest.mark.parametrize("start", STARTS)
 any_mpi = pytest.mark.on_any_mpi
 
 # Sets a variable on rank 1 only.

@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
+from itertools import accumulate
 
 WANTED_CONFIDENCE = 0.95
 # The extremes of fewer samples hold the median less surely than that.
@@ -35,18 +36,16 @@ def median_interval(samples: Sequence[float], wanted: float = WANTED_CONFIDENCE)
     """The narrowest between two order statistics that holds the median with at least that confidence; all of the
     samples where they are too few for that."""
     ordered = sorted(samples)
-    left_out = 0
-    while 2 * (left_out + 1) < len(ordered) and _confidence(
-            len(ordered), left_out + 1) >= wanted:
-        left_out += 1
-    return Interval(ordered[left_out], statistics.median(ordered), ordered[-1 - left_out],
-                    _confidence(len(ordered), left_out))
+    confidences = _confidences(len(ordered))
+    left_out = max(sum(confidence >= wanted for confidence in confidences) - 1, 0)
+    return Interval(ordered[left_out], statistics.median(ordered), ordered[-1 - left_out], confidences[left_out])
 
 
-def _confidence(samples: int, left_out: int) -> float:
-    """Of the interval without so many samples on either side."""
-    outside = sum(math.comb(samples, heads) for heads in range(left_out + 1)) / 2 ** samples
-    return max(0.0, 1 - 2 * outside)
+@cache
+def _confidences(samples: int) -> list[float]:
+    """Of the intervals without 0, 1, 2 and more samples on either side."""
+    tails = accumulate(math.comb(samples, heads) for heads in range((samples + 1) // 2))
+    return [max(0.0, 1 - 2 * tail / 2 ** samples) for tail in tails]
 
 
 # --- ratios of runs in pairs --------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from mutirao.base.output import note, print_json
+from mutirao.base.output import note
 from mutirao.base.progress import Steps
 from mutirao.base.units import counted, spoken
 from mutirao.cli.cli import Parser, exit_code_of
@@ -30,7 +30,6 @@ def make_parser() -> Parser:
     what.add_argument("--only", metavar="NAME,...", help="these, or those whose names begin so")
     what.add_argument("--list", action="store_true", help="measure nothing; say which bars there are")
     parser.add_argument("--commit", metavar="HASH", help="draw as for this commit; default: the one checked out")
-    parser.add_argument("--json", action="store_true", help="print JSON")
     return parser
 
 
@@ -38,42 +37,31 @@ def run(arguments) -> int:
     commit = arguments.commit or commit_hash()
     bars = all_bars(commit)
     if arguments.list:
-        return _list(bars, arguments.json)
+        print("\n".join(frame.listed(bars)))
+        return 0
     if arguments.only:
         bars = frame.named(bars, arguments.only.split(","))
     elif not arguments.all:
         bars = frame.sample(bars, commit)
     circumstances = Circumstances("bars", False, MPIS).to_dict()
     note(f"{counted(len(bars), 'bar')}, about {spoken(60 * sum(bar.minutes for bar in bars))}")
-    outcomes = _measure(bars, commit, quiet=arguments.json)
-    if arguments.json:
-        print_json(outcomes)
-    else:
-        print("\n".join(frame.summary_lines(outcomes, busy_remarks(circumstances))))
+    outcomes = _measure(bars, commit)
+    print("\n".join(frame.summary_lines(outcomes, busy_remarks(circumstances))))
     return 0 if all(outcome["met"] for outcome in outcomes) else 1
 
 
-def _measure(bars: Sequence[Bar], commit: str, quiet: bool) -> list[dict]:
+def _measure(bars: Sequence[Bar], commit: str) -> list[dict]:
     kept = frame.read_kept()
     progress = Steps(len(bars), [bar.minutes for bar in bars])  # plain: what a bar runs shows its own
     outcomes = []
     for bar in bars:
         progress.begin(bar.name)
         outcome = frame.run_bar(bar, commit)
-        if not quiet:
-            print("\n".join(frame.lines_of(outcome, kept.get(bar.name))), flush=True)
-        outcomes.append({**outcome, "last": kept.get(bar.name)})
+        print("\n".join(frame.lines_of(outcome, kept.get(bar.name))), flush=True)
+        outcomes.append(outcome)
         frame.keep(kept, outcome)
         progress.advance()
     return outcomes
-
-
-def _list(bars: Sequence[Bar], as_json: bool) -> int:
-    if as_json:
-        print_json([{"bar": bar.name, "text": bar.text, "minutes": bar.minutes} for bar in bars])
-    else:
-        print("\n".join(frame.listed(bars)))
-    return 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

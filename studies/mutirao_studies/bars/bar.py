@@ -1,7 +1,7 @@
 """A bar: something that mutirao is to keep to, and how it is measured."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from mutirao.catalogue.predicted import NATIVE
 from mutirao.measure.measure import Contender
@@ -23,9 +23,6 @@ class Finding:
     met: bool
     value: float | None = None  # None: never, or there is none
 
-    def to_dict(self) -> dict:
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class Bar:
@@ -46,9 +43,9 @@ def at_most(limit: float, asked: str, value: float | None, unit: str = "", where
                    value is not None and value <= limit, value)
 
 
-def at_least(limit: float, asked: str, value: float, unit: str = "", where: str = "") -> Finding:
-    return Finding(f"{asked} at least {_shown(limit)}{unit}",
-                   f"{_shown(value)}{unit}{f' ({where})' if where else ''}", value >= limit, value)
+def at_least(limit: float, asked: str, value: float, where: str = "") -> Finding:
+    return Finding(f"{asked} at least {_shown(limit)}", f"{_shown(value)}{f' ({where})' if where else ''}",
+                   value >= limit, value)
 
 
 def _shown(value: float) -> str:

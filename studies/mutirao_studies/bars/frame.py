@@ -5,6 +5,7 @@ import random
 import textwrap
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 
 from mutirao.base.errors import Failure, UsageError, did_you_mean
 from mutirao.base.paths import ROOT
@@ -30,11 +31,11 @@ def named(bars: Sequence[Bar], names: Iterable[str]) -> list[Bar]:
     return chosen
 
 
-def sample(bars: Sequence[Bar], commit_hash: str, most_minutes: float = MOST_MINUTES) -> list[Bar]:
+def sample(bars: Sequence[Bar], commit_hash: str) -> list[Bar]:
     """As many as there is time for, drawn by the commit's hash: the same for the same commit."""
     drawn = list(bars)
     random.Random(commit_hash).shuffle(drawn)
-    chosen, left = [], most_minutes
+    chosen, left = [], MOST_MINUTES
     for bar in drawn:
         if bar.minutes <= left:
             chosen.append(bar)
@@ -59,7 +60,7 @@ def run_bar(bar: Bar, commit_hash: str) -> dict:
     began_s = time.monotonic()
     outcome = {"bar": bar.name, "commit": commit_hash, "made": time.strftime("%Y-%m-%d %H:%M"), "failed": None}
     try:
-        findings = [finding.to_dict() for finding in bar.measure()]
+        findings = [asdict(finding) for finding in bar.measure()]
     except (Failure, UsageError) as failure:
         findings, outcome["failed"] = [], str(failure).partition("\n")[0]
     return {**outcome, "seconds": round(time.monotonic() - began_s), "findings": findings,

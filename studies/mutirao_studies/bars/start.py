@@ -32,7 +32,7 @@ def findings(rows: list[dict]) -> list[Finding]:
         title = row["title"]
         if not row["every_ms"]:
             found.append(at_most(start.FIRST_BAR, f"{title}, the first x native,", row["first_ms"]["ratio"]))
-            found.append(at_most(row["whole_bar"], f"{title}, whole x native,", row["whole_ms"]["ratio"]))
+            found.append(at_most(start.WHOLE_BAR, f"{title}, whole x native,", row["whole_ms"]["ratio"]))
     return found
 
 

@@ -4,7 +4,7 @@ import shlex
 from itertools import product
 from pathlib import Path
 
-from mutirao.base.output import print_json, working
+from mutirao.base.output import tell, working
 from mutirao.base.units import size_argument
 from mutirao.base.user_files import check_writable, write_file
 from mutirao.catalogue import core_tool
@@ -68,12 +68,8 @@ def run(arguments) -> int:
     shown = document(result, _command(arguments))
     if arguments.page:
         write_file(arguments.page, str(page_of(shown)))
-    if arguments.json:
-        print_json(result)
-        return 0
-    if len(runs) == 1:
-        print(f"{slices_table(trace.name, runs[0])}\n")
-    print(text_of(shown))
+    slices = [str(slices_table(trace.name, runs[0]))] if len(runs) == 1 else []
+    tell(arguments.json, result, "\n\n".join([*slices, text_of(shown)]))
     return 0
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import note, print_json
+from mutirao.base.output import note, print_json, tell
 from mutirao.cli.studies import COMMANDS
 from mutirao.lab.named_networks import load_network
 from mutirao.lab.network import HostNetwork
@@ -158,16 +158,13 @@ def register(subparsers, common) -> None:
     parser.add_argument("study", choices=(*STUDIES, LIST, ALL), help="; ".join([
         *(f"{name}: {study.help}" for name, study in STUDIES.items()), f"{LIST}: what there is",
         f"{ALL}: those of the four papers, and one page of them"]))
-    parser.add_argument("--report", type=Path, metavar="DIR",
-                        help=f"for {ALL}: where the page of all papers and theirs go; default: that of"
-                        " --output")
     parser.add_argument("--mpi", metavar="NAME,...",
                         help=f"{loops.STUDY}, {long_messages.STUDY} and {messages.STUDY} use all of them; elsewhere"
                         f" mutirao's runs use the first, and native ones, in {six_sites.NETWORK} and"
                         f" {interfaces.STUDY}, all; default: {','.join(six_sites.MPIS)}; {ping_pong.STUDY} measures"
                         " those only, by default all that it knows")
     parser.add_argument("--output", type=Path, default=Path("results"), metavar="DIR",
-                        help="for the page and the raw values; default: %(default)s")
+                        help="for the pages and the raw values; default: %(default)s")
     parser.add_argument("--quick", action="store_true", help="measure everything once only")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
                         help="a setting of the library under study, for "
@@ -194,8 +191,6 @@ def register(subparsers, common) -> None:
 
 
 def run(arguments) -> int:
-    if arguments.report and arguments.study != ALL:
-        raise UsageError(f"--report is for {ALL}; one study's page goes to --output")
     if arguments.study == LIST:
         return _list(arguments)
     only_mpis = arguments.mpi.split(",") if arguments.mpi else None
@@ -209,11 +204,10 @@ def run(arguments) -> int:
                   load_network(arguments.lab) if arguments.lab else None,
                   arguments.only.split(",") if arguments.only else (), only_mpis, arguments.trips,
                   _plan(arguments), arguments.seeds.split(",") if arguments.seeds else None)
-    folder = arguments.report or arguments.output
-    check_folder(folder)
+    check_folder(arguments.output)
     if arguments.study == ALL:
-        return _run_all(studies, asked, folder, arguments.json)
-    result = _run_one(STUDIES[arguments.study], asked, folder, arguments.json)[0]
+        return _run_all(studies, asked, arguments.output, arguments.json)
+    result = _run_one(STUDIES[arguments.study], asked, arguments.output, arguments.json)[0]
     if arguments.json:
         print_json(result)
     return 0
@@ -235,13 +229,9 @@ def _check_options(arguments, studies: Collection[Study]) -> None:
 def _list(arguments) -> int:
     rows = [{"study": name, "paper": study.paper, "what": study.help}
             for name, study in STUDIES.items()]
-    if arguments.json:
-        print_json(rows)
-        return 0
     width = max(map(len, STUDIES))
-    for row in rows:
-        print(textwrap.fill(f"{row['study']:{width}}  {row['what']}", 80,
-                            subsequent_indent=" " * (width + 2)))
+    tell(arguments.json, rows, "\n".join(
+        textwrap.fill(f"{row['study']:{width}}  {row['what']}", 80, subsequent_indent=" " * (width + 2)) for row in rows))
     return 0
 
 
@@ -270,8 +260,5 @@ def _run_all(studies: Mapping[str, Study], asked: Asked, folder: Path, as_json: 
     if not results:
         raise Failure(f"nothing could be measured: {parts[0].reason}")
     path = report.write_report(parts, time.strftime("%Y-%m-%d %H:%M %z"), folder)
-    if as_json:
-        print_json(results)
-    else:
-        print(f"report of all: {path}")
+    tell(as_json, results, f"report of all: {path}")
     return 0

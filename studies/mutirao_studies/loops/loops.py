@@ -211,14 +211,9 @@ def summary(rows: Sequence[dict]) -> dict:
               for arm in (DEFAULT, WARM)}
     return {"loops": len(rows), "harmed": [f"{row['loop']} {row['mpi']}" for row in rows if row["harm"]],
             "mean_ratio": statistics.geometric_mean(row["ratio"]["value"] for row in rows),
-            **_mean_known_ratio(rows), "said": _said_against_the_clock(rows),
+            "said": _said_against_the_clock(rows),
             **{name: {"loops": len(values), "median": statistics.median(values), "least": min(values)}
                if values else None for name, values in shares.items()}}
-
-
-def _mean_known_ratio(rows: Sequence[dict]) -> dict:
-    known = [row["known_ratio"]["value"] for row in rows if "known_ratio" in row]
-    return {"mean_known_ratio": statistics.geometric_mean(known)} if known else {}
 
 
 def _said_against_the_clock(rows: Sequence[dict]) -> dict:
@@ -266,7 +261,8 @@ def table(result: dict) -> Table:
 
 def _lines(result: dict) -> list[str]:
     in_all = result["summary"]
-    lines = [f"known {in_all['mean_known_ratio']:.3f} x native"]
+    known = statistics.geometric_mean(row["known_ratio"]["value"] for row in result["loops"])
+    lines = [f"known {known:.3f} x native"]
     if in_all["harmed"]:
         lines.append(f"clearly above {BAR:g} x native: {', '.join(in_all['harmed'])}")
     for arm in (DEFAULT, WARM):

@@ -1,14 +1,13 @@
 """What standing agents cost on 24 hosts, and what a job gains that finds them."""
 
 import json
-import secrets
 import statistics
 import subprocess
 import tempfile
 import time
 from pathlib import Path
 
-from mutirao.agent.agent import PROGRAM
+from mutirao.agent.agent import PROGRAM, make_key
 from mutirao.base.errors import Failure
 from mutirao.base.progress import Steps, steps
 from mutirao.base.tables import Table
@@ -47,8 +46,7 @@ class StandingAgents:
         self._folder = tempfile.TemporaryDirectory(prefix="mutirao-")
         hosts, key = Path(self._folder.name) / "hosts", Path(self._folder.name) / "key"
         hosts.write_text("".join(f"{host}\n" for host in self._hosts))
-        key.touch(mode=0o600)
-        key.write_text(secrets.token_hex(32) + "\n")
+        make_key(key)
         self._processes = [
             lab.exec(host, [str(PROGRAM), "run", "--hosts", str(hosts), "--self", str(number),
                             "--key", str(key)],

@@ -52,15 +52,11 @@ def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None 
     return {**circumstances.to_dict(), "mpi_title": mpi.title, "settings": settings,
             "root": ROOT, "calls": CALLS, "every_ms": EVERY_MS,
             "bound_ms": bounds_ms[0], "bar": BAR, "pairs": measured,
-            "ratio": median_ratio(measured)}
+            "ratio": statistics.median(map(ratio, measured))}
 
 
 def ratio(pair: dict) -> float:
     return pair["auto"]["median_ms"] / pair["off"]["median_ms"]
-
-
-def median_ratio(pairs: list[dict]) -> float:
-    return statistics.median(map(ratio, pairs))
 
 
 def document(result: dict) -> Document:

@@ -12,7 +12,6 @@ from mutirao_studies.document import Document, Drawn, Lines, Section, beside_pap
 from mutirao_studies.paper_000.paper_000 import CITATION, DIFFERENCES, FIGURE_4_S, TABLE_2_S
 
 
-
 def document(result: dict) -> Document:
     return _document(result, [*_one_broadcast(result), _in_a_row(result), _beside_paper(result), _learning(result)])
 
@@ -72,12 +71,9 @@ def _commands(result: dict) -> str:
 # --- one broadcast --------------------------------------------------------------------------------------
 
 
-def point_of(arm: dict, root: int, consecutive: int = 1) -> dict:
-    return next(point for point in arm["points"] if (point["root"], point["consecutive"]) == (root, consecutive))
-
-
 def median_ms(arm: dict, root: int, consecutive: int = 1) -> float:
-    return point_of(arm, root, consecutive)["median_ms"]
+    return next(point["median_ms"] for point in arm["points"]
+                if (point["root"], point["consecutive"]) == (root, consecutive))
 
 
 def worst_to_bound(arm: dict) -> float:
@@ -96,11 +92,6 @@ def choice_line(result: dict) -> str:
         return f"mutirao chose {next(iter(roots))} for every root."
     parts = [f"{name} for root {', '.join(its)}" for name, its in roots.items()]
     return f"mutirao chose {'; '.join(parts)}." if parts else ""
-
-
-def _site_name(result: dict, root: int) -> str:
-    network = result["network"]
-    return network["sites"][network["site_of"][root]]
 
 
 def _one_broadcast(result: dict) -> list[Section]:
@@ -138,13 +129,13 @@ def _latencies(network: dict) -> str:
 
 
 def _one_shot(result: dict) -> Table:
-    roots = result["roots"]
-    rows = [["physical bound", *(f"{result['network']['bound_ms'][str(root)]:.1f}" for root in roots), ""]]
+    roots, network = result["roots"], result["network"]
+    rows = [["physical bound", *(f"{network['bound_ms'][str(root)]:.1f}" for root in roots), ""]]
     rows += [[arm["title"], *(f"{median_ms(arm, root):.1f}" for root in roots), f"{worst_to_bound(arm):.2f} x"]
              for arm in result["arms"]]
     return Table("One broadcast of 24 bytes from one host of each site, in ms until the last host has it; the worst of"
                  " them as a multiple of its bound",
-                 ["", *(f"{_site_name(result, root)} ({root})" for root in roots), "worst"], rows)
+                 ["", *(f"{network['sites'][network['site_of'][root]]} ({root})" for root in roots), "worst"], rows)
 
 
 # --- what else the study measures -----------------------------------------------------------------------

@@ -5,7 +5,6 @@ was; while it stands, the lab changes its links. A call's time is from the root'
 host has it. Where two figures ask for the same job it runs once.
 """
 
-import math
 import statistics
 import time
 from collections.abc import Mapping, Sequence
@@ -80,7 +79,7 @@ def run_study(mpi: Mpi, quick: bool = False) -> dict:
     """Everything measured, as plain data. Failure if no arm could be measured."""
     figures = paper_000.FIGURES_5_TO_7
     repeat = QUICK_REPEAT if quick else REPEAT
-    network = initial_network()
+    network = before(six_gateways(), CHANGES.values())
     jobs = list(dict.fromkeys(job_of(arm, figure) for figure in figures for arm in ARMS))
     circumstances = Circumstances(STUDY, quick, [mpi.name])
     left_out = LeftOut()
@@ -92,10 +91,6 @@ def run_study(mpi: Mpi, quick: bool = False) -> dict:
         "length_bytes": LENGTH_BYTES, "root": ROOT, "repeat": repeat, "left_out": left_out.rows,
         "figures": [describe_figure(figure, runs, network) for figure in figures],
     }
-
-
-def initial_network() -> HostNetwork:
-    return before(six_gateways(), CHANGES.values())
 
 
 def _run_all(network: HostNetwork, mpi: Mpi, jobs: Sequence[Job], repeat: int,

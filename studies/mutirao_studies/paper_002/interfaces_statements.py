@@ -90,7 +90,8 @@ def _pvm_beats_two(times: Times) -> tuple[str, str]:
     if None in values:
         return "not measured", ""
     pvm, *others = values
-    return ("yes" if pvm < min(others) else "no"), _seconds(names, values)
+    return ("yes" if pvm < min(others) else "no"), ", ".join(
+        f"{name} {value:.3f} s" for name, value in zip(names, values, strict=True))
 
 
 def _pvm_only_there(times: Times) -> tuple[str, str]:
@@ -135,10 +136,6 @@ def _compute_alike(times: Times) -> tuple[str, str]:
 def _spread(values: Iterable[float]) -> float:
     values = list(values)
     return max(values) / min(values) - 1
-
-
-def _seconds(names: Sequence[str], values: Sequence[float]) -> str:
-    return ", ".join(f"{name} {value:.3f} s" for name, value in zip(names, values, strict=True))
 
 
 _STATEMENTS: tuple[tuple[str, str, Check], ...] = (

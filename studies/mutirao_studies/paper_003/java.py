@@ -1,9 +1,9 @@
 """Java for the studies: the run time that `scripts/setup.sh --studies` brings into .env/java, and the
 compiler of Eclipse, which runs on it and needs no JDK."""
 
+import functools
 import re
 import subprocess
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,16 +46,12 @@ def system_jar(*names: str, package: str) -> Path:
     raise Failure(f"no {names[0]} ({GET}, or install the package {package})")
 
 
-def compiled(java: Java, name: str, sources: Sequence[str], jars: Sequence[Path]) -> Path:
-    """The folder of the classes of files below bench/, compiled where one of them is newer."""
+@functools.cache
+def compiled(java: Java, name: str, jars: tuple[Path, ...]) -> Path:
+    """The folder of the classes of that program of bench/ping_pong."""
     folder = BUILD / "java" / name
-    paths = [ROOT / "bench" / source for source in sources]
-    stamp = folder / "compiled-with"
+    paths = [ROOT / "bench" / "ping_pong" / f"{each}.java" for each in ("PingPong", name)]
     compiler = system_jar(*_COMPILERS, package="ecj")
-    made_with = f"{java.version} {compiler} {' '.join(map(str, [*jars, *paths]))}"
-    newest = max(path.stat().st_mtime for path in [*paths, *jars])
-    if stamp.is_file() and stamp.stat().st_mtime > newest and stamp.read_text() == made_with:
-        return folder
     folder.mkdir(parents=True, exist_ok=True)
     answer = subprocess.run(
         [java.program, "-cp", str(compiler), _COMPILER_CLASS, "-proc:none", "-nowarn",
@@ -65,5 +61,4 @@ def compiled(java: Java, name: str, sources: Sequence[str], jars: Sequence[Path]
     if answer.returncode:
         said = (answer.stderr or answer.stdout).strip().splitlines()
         raise Failure(f"{name} does not compile: {said[-1] if said else answer.returncode}")
-    stamp.write_text(made_with)
     return folder

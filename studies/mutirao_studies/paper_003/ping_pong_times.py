@@ -1,32 +1,22 @@
 """What the programs of bench/ping_pong print, and what is made of it: half a round trip each way, the
 median with its interval, ratios of two of them."""
 
-import math
 from collections.abc import Iterable, Sequence
 from statistics import median
 
 from mutirao.base.errors import Failure
-from mutirao.measure.intervals import Ratio
+from mutirao.measure.intervals import Ratio, median_interval
 
 _MARK = "ping-pong"
-_NORMAL_95 = 1.96
 
 
 def times_of(length_bytes: int, round_trips_ns: Sequence[int]) -> dict:
     """One way, in us; the first round trip stands apart. Between low_us and high_us the median lies with 95%."""
     first, *others = (nanoseconds / 2000 for nanoseconds in round_trips_ns)
-    others.sort()
-    low, high = median_ranks(len(others))
-    times_us = {"first_us": first, "median_us": median(others), "low_us": others[low], "high_us": others[high]}
+    found = median_interval(others)
+    times_us = {"first_us": first, "median_us": found.median, "low_us": found.low, "high_us": found.high}
     return {"length_bytes": length_bytes, "count": len(others),
             **{name: round(value, 4) for name, value in times_us.items()}}
-
-
-def median_ranks(count: int) -> tuple[int, int]:
-    """Between which of so many sorted values the median of all lies with 95%: the number of values
-    below it is binomial, and they are too many for exact sums. Of few values, the least and the greatest."""
-    low = max(0, math.floor((count - _NORMAL_95 * math.sqrt(count)) / 2))
-    return low, count - 1 - low
 
 
 def read_times(lines: Iterable[str], sizes: Sequence[int], trips: int) -> list[dict]:

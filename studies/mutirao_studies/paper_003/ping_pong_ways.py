@@ -23,7 +23,6 @@ from mutirao_studies.paper_003.ping_pong_times import read_times
 
 PROGRAM = "ping_pong"
 C, JAVA, PYTHON = "C", "Java", "Python"
-_FOLDER = "ping_pong"
 _RANKS = 2
 _EXPRESS_PORT = 45120  # of a lab's host; on this host a free one
 _OPEN_MPI_JAR = ENVIRONMENTS / "openmpi-4-java" / "mpi.jar"
@@ -118,7 +117,7 @@ def _c(mpi: Mpi, _change: Change) -> list[str]:
 
 def _java(change: Change, name: str, jars: Sequence[Path] = (), options: Sequence[str] = ()) -> list[str]:
     java = find_java()
-    classes = compiled(java, name, [f"{_FOLDER}/{each}.java" for each in ("PingPong", name)], jars)
+    classes = compiled(java, name, tuple(jars))
     return [java.program, "--enable-native-access=ALL-UNNAMED", *options, *change.java,
             "-cp", ":".join(map(str, [classes, *jars])), name]
 
@@ -143,7 +142,7 @@ def _foreign(mpi: Mpi, change: Change) -> list[str]:
 def _python(_mpi: Mpi, _change: Change, way: str) -> list[str]:
     if importlib.util.find_spec("mpi4py") is None:
         raise Failure("no mpi4py (run make setup)")
-    return [sys.executable, str(ROOT / "bench" / _FOLDER / "ping_pong.py"), "--way", way]
+    return [sys.executable, str(ROOT / "bench" / "ping_pong" / "ping_pong.py"), "--way", way]
 
 
 def _express_ranks(work: Work, lab: Lab | None, change: Change) -> list[list[str]]:
