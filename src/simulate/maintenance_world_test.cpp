@@ -169,11 +169,6 @@ INSTANTIATE_TEST_SUITE_P(Graphs, MaintenanceExplorerOf,
 
 // What explorers tell states by, of hosts that went through some executions.
 TEST(Digest, IsEqualExactlyForEqualStates) {
-    const auto digest_of = [](const RoundNode& node) {
-        Digester digester;
-        digester.add(node);
-        return digester.value();
-    };
     std::vector<RoundNode> states;
     Random random(1);
     const auto execute = [&](MaintenanceWorld world) {

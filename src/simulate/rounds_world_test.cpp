@@ -202,11 +202,6 @@ TEST(Digest, TellsHostsOfRoundsApart) {
                                    after(without_it),
                                    after(call)};
     };
-    const auto digest_of = [](const Rounds& state) {
-        Digester digester;
-        digester.add(state);
-        return digester.value();
-    };
     const std::vector<Rounds> once = states(), again = states();
     for (std::size_t i = 0; i < once.size(); ++i)
         for (std::size_t j = 0; j < again.size(); ++j)
