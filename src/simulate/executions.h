@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -19,14 +20,15 @@
 
 namespace mutirao::simulate {
 
-/// From MUTIRAO_FIRST_SEED (or 1) on, MUTIRAO_SEEDS (or `otherwise`) of them.
-inline auto seeds(std::uint64_t otherwise) {
+/// From MUTIRAO_FIRST_SEED (or 1) on, MUTIRAO_SEEDS (or 5000) over `divisor` of them, at least one.
+inline auto seeds(std::uint64_t divisor) {
     const auto from_environment = [](const char* name, std::uint64_t value) {
         const char* text = std::getenv(name);
         return text == nullptr ? value : std::strtoull(text, nullptr, 10);
     };
     const std::uint64_t first = from_environment("MUTIRAO_FIRST_SEED", 1);
-    return std::views::iota(first, first + from_environment("MUTIRAO_SEEDS", otherwise));
+    const std::uint64_t count = std::max<std::uint64_t>(from_environment("MUTIRAO_SEEDS", 5000) / divisor, 1);
+    return std::views::iota(first, first + count);
 }
 
 /// What each choice is about to do, and how all hosts stand in the end. The last choice is named but not played: it may

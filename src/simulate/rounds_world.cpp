@@ -393,12 +393,6 @@ std::string host_objection(const RoundsWorld& world, int host, const Reached& re
 
 }  // namespace
 
-RoundsRules::Counts RoundsRules::count(int, const rounds::Outgoing& outgoing) const {
-    Counts counts{};
-    counts[static_cast<std::size_t>(outgoing.message.kind)] = 1;
-    return counts;
-}
-
 std::string RoundsRules::objection(const RoundsWorld& world, const RoundsWorld::Choice&) const {
     return world.violation();
 }

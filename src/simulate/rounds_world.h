@@ -165,10 +165,9 @@ std::string describe(const rounds::Message& message);
 /// says which tree it must be.
 class RoundsRules {
   public:
-    /// Messages by kind.
-    using Counts = std::array<std::int64_t, 7>;
+    using Counts = std::array<std::int64_t, 1>;  ///< messages
 
-    Counts count(int from, const rounds::Outgoing& outgoing) const;
+    Counts count(int, const rounds::Outgoing&) const { return {1}; }
     std::string objection(const RoundsWorld& world, const RoundsWorld::Choice& choice) const;
     /// Nothing is under way: hosts that reach each other know the same, have the same version with
     /// the tree of what they know, and are in no round. Once nothing is left to be measured, what
