@@ -188,16 +188,13 @@ TEST(Catalogue, EndsInRandomOrdersOfEventsAsTheCheckerSays) {
 }
 
 TEST(Catalogue, HasNothingToDoForAnEmptyMessage) {
+    constexpr std::size_t lengths[] = {0};
     for (const Candidate& candidate : test::candidates_in_one_piece()) {
-        const Algorithm& algorithm = *candidate.algorithm;
-        if (algorithm.collective == Collective::barrier) continue;
-        for (const int size : {1, 2, 7, 8}) {
-            if (!allows(algorithm, true, size)) continue;
-            const Tree tree = test::random_tree(candidate.parameters.tree, size, 0);
-            const CallShape shape{.collective = algorithm.collective};
+        if (candidate.algorithm->collective == Collective::barrier) continue;
+        for_each_call(candidate, {1, 2, 7, 8}, lengths, [&](const CallShape& shape, int size, const Tree& tree) {
             for (const Schedule& schedule : test::build_all(candidate, shape, size, tree))
                 EXPECT_EQ(schedule.size(), 0u) << test::label(candidate, shape, size);
-        }
+        });
     }
 }
 
@@ -238,24 +235,22 @@ void expect_only_own_copy(const Schedule& schedule, const Region& mine) {
 
 /// With MPI_IN_PLACE a rank's block lies in the output already, in the very memory that is its input.
 TEST(Catalogue, WritesNothingElseWhereABlockMayBeInPlace) {
+    constexpr std::size_t lengths[] = {5};
     for (const Candidate& candidate : test::candidates_in_one_piece()) {
-        const Algorithm& algorithm = *candidate.algorithm;
-        const Collective base = row_of(algorithm.collective).base;
+        const Collective base = row_of(candidate.algorithm->collective).base;
         const bool everywhere = base == Collective::allgather;
         if (!everywhere && base != Collective::gather) continue;
-        for (const int size : {1, 2, 3, 4, 6, 8, 13, 16}) {
-            if (!allows(algorithm, true, size)) continue;
-            const Tree tree = test::random_tree(candidate.parameters.tree, size, 0);
-            const CallShape shape =
-                test::with_lengths({.collective = algorithm.collective, .length_bytes = 5}, size)[0];
+        const auto look = [&](const CallShape& shape, int size, const Tree& tree) {
             const auto schedules = test::build_all(candidate, shape, size, tree);
             const Blocks blocks = shape.lengths.empty() ? Blocks(static_cast<std::size_t>(size) * 5, size)
                                                         : Blocks(shape.lengths);
-            for (int rank = 0; rank < (everywhere ? size : 1); ++rank) {
+            for (int rank = 0; rank < size; ++rank) {
+                if (!everywhere && rank != shape.root) continue;
                 SCOPED_TRACE(test::label(candidate, shape, size));
                 expect_only_own_copy(schedules[static_cast<std::size_t>(rank)], blocks.block(rank));
             }
-        }
+        };
+        for_each_call(candidate, {1, 2, 3, 4, 6, 8, 13, 16}, lengths, look);
     }
 }
 

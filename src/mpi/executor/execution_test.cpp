@@ -217,16 +217,12 @@ std::vector<Schedule> schedules_of(const Candidate& candidate, int size) {
                            mutirao::test::random_tree(candidate.parameters.tree, size, shape.root));
 }
 
-bool fits(const Candidate& candidate, int size) {
-    return candidate.algorithm->fits == nullptr || candidate.algorithm->fits(size);
-}
-
 TEST(StraightLine, BeginsEverythingWhenItCanBegin) {
     std::mt19937 random(1);
     int lines = 0;
     for (const Candidate& candidate : mutirao::test::candidates_in_one_piece()) {
         for (const int size : {2, 3, 5, 8}) {
-            if (!fits(candidate, size)) continue;
+            if (!allows(*candidate.algorithm, true, size)) continue;
             const std::vector<Schedule> schedules = schedules_of(candidate, size);
             for (int rank = 0; rank < size; ++rank) {
                 const Schedule& schedule = schedules[static_cast<std::size_t>(rank)];
