@@ -300,14 +300,7 @@ Network random_latencies(unsigned seed, int host_count) {
 }
 
 double last_arrival_us(const Tree& tree, const Network& network) {
-    double last_us = 0;
-    for (int host = 0; host < tree.size(); ++host) {
-        double sum_us = 0;
-        for (int at = host; at != tree.root; at = tree.parent[static_cast<std::size_t>(at)])
-            sum_us += network.link(tree.parent[static_cast<std::size_t>(at)], at).latency_us;
-        last_us = std::max(last_us, sum_us);
-    }
-    return last_us;
+    return std::ranges::max(arrivals_us(tree, network, 0));
 }
 
 // Caught when planted: tolerance not looked at.

@@ -422,7 +422,7 @@ TEST(RanksDecision, RanksMayBeNumberedInAnyOrder) {
     for (int rank = 0; rank < 24; ++rank) host_of_rank.push_back(rank * 7 % 24);
     const auto shuffled = std::make_shared<const RankNetwork>(
         RankNetwork{topology, Placement(host_of_rank)});
-    const auto plain = std::make_shared<const RankNetwork>(test::one_rank_per_host(topology));
+    const auto plain = ranks_on(topology);
     for (int rank = 0; rank < 24; ++rank) {
         const Decision one = decide({.root = rank, .length_bytes = 24}, shuffled, {});
         const Decision other =
