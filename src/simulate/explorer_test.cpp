@@ -168,7 +168,7 @@ TEST(Graphs, WeightingsAreCountedUpToRenumbering) {
     EXPECT_EQ(all_weightings(3, complete_links(3)).size(), 6U / 6);
     EXPECT_EQ(all_weightings(4, complete_links(4)).size(), 720U / 24);
     EXPECT_EQ(all_weightings(5, cycle_links(5)).size(), 120U / 10);
-    EXPECT_EQ(all_weightings(4, chorded_cycle_links()).size(), 120U / 4);
+    EXPECT_EQ(all_weightings(4, chorded_cycle).size(), 120U / 4);
 }
 
 // --- on a virtual clock ----------------------------------------------------------------------------------

@@ -21,10 +21,6 @@ std::vector<maintenance::Change> changes_between(const Graph& before, const Grap
 
 }  // namespace
 
-bool joins_all(const Graph& graph) {
-    return static_cast<int>(kruskal(graph.hosts, graph.edges).size()) == graph.hosts - 1;
-}
-
 MaintenanceWorld maintenance_world(const Scenario& scenario) {
     Graph links = scenario.now;
     std::erase_if(links.edges, [](const Weight& edge) { return !std::isfinite(edge.value); });

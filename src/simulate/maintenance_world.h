@@ -35,8 +35,6 @@ struct Scenario {
     int root = 0;
 };
 
-/// All links that are usable join the hosts.
-bool joins_all(const Graph& graph);
 MaintenanceWorld maintenance_world(const Scenario& scenario);
 
 /// What must hold whenever hosts go through a round, whatever the order of events; Kruskal's algorithm says which tree

@@ -489,7 +489,8 @@ Outcome run_knowingly(const Program& program) {
 }
 
 /// Of the time in calls that could be saved from call `from` on; nothing where that is less than 5% of it.
-std::optional<double> share_won(const Outcome& natively, const Outcome& chosen, const Outcome& known, std::size_t from) {
+std::optional<double> share_won(const Outcome& natively, const Outcome& chosen, const Outcome& known,
+                                std::size_t from) {
     constexpr double least_share = 0.05;
     const double natively_us = took_us(natively, from), possible_us = natively_us - took_us(known, from);
     if (possible_us < least_share * natively_us) return std::nullopt;
