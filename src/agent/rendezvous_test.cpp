@@ -17,8 +17,6 @@ namespace {
 constexpr std::uint32_t ranks = 5;
 constexpr std::uint64_t another_host = 2;
 
-std::uint64_t host_of(std::uint32_t rank) { return rank % 2; }
-
 Said words_of(std::uint32_t rank) {
     Said said{};
     said.front() = said.back() = std::byte(rank + 1);
@@ -49,7 +47,7 @@ class Held : public testing::Test {
         close(ends[0]);
     }
     std::optional<std::vector<Said>> come(std::uint32_t rank, std::int64_t patience_ns = 60 * ns_per_s) const {
-        return meet(invited, {rank, ranks, host_of(rank)}, words_of(rank), now_ns() + patience_ns);
+        return meet(invited, {rank, ranks, rank % 2}, words_of(rank), now_ns() + patience_ns);
     }
     /// All that are not in `absent`, at once; how many were told all.
     int all_come(std::vector<std::uint32_t> absent, std::int64_t patience_ns) {

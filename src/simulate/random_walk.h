@@ -44,7 +44,6 @@ class RandomWalk {
         return failure_;
     }
 
-    const World& world() const { return world_; }
     const Counts& counts() const { return counts_; }
     const std::vector<Choice>& path() const { return path_; }
 

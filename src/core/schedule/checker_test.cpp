@@ -17,12 +17,6 @@ using test::output;
 using test::schedules_of;
 using test::scratch;
 
-std::vector<int> all_ranks(int size) {
-    std::vector<int> ranks(static_cast<std::size_t>(size));
-    std::iota(ranks.begin(), ranks.end(), 0);
-    return ranks;
-}
-
 /// From rank 0.
 Promise broadcast_promise(int size, std::size_t length) {
     const std::vector<Piece> message{{output(0, length), {0}, 0}};
@@ -32,10 +26,12 @@ Promise broadcast_promise(int size, std::size_t length) {
 }
 
 Promise allreduce_promise(int size, std::size_t length) {
+    std::vector<int> all(static_cast<std::size_t>(size));
+    std::iota(all.begin(), all.end(), 0);
     Promise promise;
-    for (int rank = 0; rank < size; ++rank) {
+    for (const int rank : all) {
         promise.before.push_back({{input(0, length), {rank}, 0}});
-        promise.after.push_back({{output(0, length), all_ranks(size), 0}});
+        promise.after.push_back({{output(0, length), all, 0}});
     }
     return promise;
 }

@@ -433,16 +433,11 @@ TEST(RanksDecision, RanksMayBeNumberedInAnyOrder) {
     }
 }
 
-/// Ten milliseconds between any two hosts.
-Decision decide_exchange(int hosts, std::size_t length_bytes) {
-    return decide({.collective = Collective::alltoall, .length_bytes = length_bytes},
-                  ranks_on(topology_of(test::uniform_network(hosts, {.latency_us = 10'000}))), {});
-}
-
 // By hand: native takes 10 ms if it sends all at once, as nothing can be faster than; if it goes by rounds, as Bruck
 // does, it takes 30 among eight. A loop of such calls once became 8% longer by what was as fast as that at best.
 TEST(RanksDecision, TakesNothingBecauseItMightWin) {
-    const Decision decision = decide_exchange(8, 8);
+    const auto network = ranks_on(topology_of(test::uniform_network(8, {.latency_us = 10'000})));
+    const Decision decision = decide({.collective = Collective::alltoall, .length_bytes = 8}, network, {});
     EXPECT_TRUE(decision.chosen.candidate.native()) << decision.reason;
     EXPECT_EQ(decision.predicted_us(decision.chosen.candidate), 10'000);
 }
@@ -481,23 +476,17 @@ TEST(UnevenBlocks, WhatOneRankAloneKnowsDecidesNothing) {
     }
 }
 
-/// Without the MPI library's own, which may differ.
-Candidate first_of_ours(const Decision& decision) {
-    for (const Evaluated& each : decision.considered) {
-        if (!each.candidate.native()) return each.candidate;
-    }
-    return {};
-}
-
 // There is one choice for all lengths. Seen to fail where that was `pairwise`.
 TEST(UnevenBlocks, WhatIsBestForTheNominalLengthIsNearlyBestForAll) {
     constexpr double nearly = 1.05;
     for (const Network& made :
          {test::six_sites(), test::random_network(1, 7), test::random_network(2, 12)}) {
         const auto network = ranks_on(topology_of(made));
-        const Candidate chosen =
-            first_of_ours(decide(exchange(Collective::alltoallv, {}), network, Settings{}));
-        ASSERT_NE(chosen.algorithm, nullptr);
+        const Decision decision = decide(exchange(Collective::alltoallv, {}), network, Settings{});
+        // Without the MPI library's own, which may differ.
+        const auto ours = std::ranges::find_if_not(decision.considered, &Candidate::native, &Evaluated::candidate);
+        ASSERT_NE(ours, decision.considered.end());
+        const Candidate chosen = ours->candidate;
         for (const std::size_t length : {1, 1 << 10, 1 << 16, 1 << 20}) {
             const CallShape shape{.collective = Collective::alltoallv, .length_bytes = length};
             const double time_us = *predict_candidate(chosen, shape, *network);
