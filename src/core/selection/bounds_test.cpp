@@ -91,19 +91,13 @@ Network one_way_round() {
     return network;
 }
 
-struct ByHand {
-    Collective collective;
-    double latency_us;
-    double bandwidth_us;
-};
-
 // Of 100 bytes, from or to host 1; ports of 1, 2 and 4 bytes/us.
 TEST(Bounds, OfThreeHostsAreAsComputedByHand) {
     Network network = one_way_round();
     for (const int host : {0, 1, 2})
         network.set_host(host, {.port_bytes_per_us = static_cast<double>(1 << host)});
     const RankNetwork ranks = test::one_rank_per_host({network, {}, {}});
-    constexpr ByHand expected[] = {
+    const std::tuple<Collective, double, double> by_hand[] = {
         {Collective::barrier, 60, 0},
         {Collective::broadcast, 60, 60 + 100},          // into host 0
         {Collective::gather, 50, 10 + 100},             // out of host 0, or both into host 1
@@ -116,14 +110,13 @@ TEST(Bounds, OfThreeHostsAreAsComputedByHand) {
         {Collective::scan, 30, 30 + 100},               // out of host 0, to host 2
         {Collective::exscan, 30, 30 + 100},
     };
-    for (const ByHand& each : expected) {
-        const bool rooted = row_of(each.collective).rooted;
-        const CallShape shape{.collective = each.collective, .root = rooted ? 1 : 0,
-                              .length_bytes = each.collective == Collective::barrier ? 0u : 100u};
+    for (const auto& [collective, latency_us, bandwidth_us] : by_hand) {
+        const CallShape shape{.collective = collective, .root = row_of(collective).rooted ? 1 : 0,
+                              .length_bytes = collective == Collective::barrier ? 0u : 100u};
         const auto bounds = lower_bounds(shape, ranks);
         ASSERT_TRUE(bounds);
-        EXPECT_DOUBLE_EQ(bounds->latency_us, each.latency_us) << to_string(each.collective);
-        EXPECT_DOUBLE_EQ(bounds->bandwidth_us, each.bandwidth_us) << to_string(each.collective);
+        EXPECT_DOUBLE_EQ(bounds->latency_us, latency_us) << to_string(collective);
+        EXPECT_DOUBLE_EQ(bounds->bandwidth_us, bandwidth_us) << to_string(collective);
     }
 }
 

@@ -276,14 +276,13 @@ void expect_promise_kept(const Candidate& candidate, const CallShape& shape,
 // Seen to fail with: leaders' ranks not mapped; the lowest rank leading the root's host; a tree over hosts taken for
 // one over ranks, one on each host but in another order.
 TEST(Ruling, EveryCandidateKeepsItsPromiseWhereverRanksAre) {
-    constexpr std::size_t lengths[] = {1, 600};
     const std::vector<Placement> placements = {
         Placement({0, 0, 0, 0}), Placement({4, 3, 2, 1, 0}), Placement({1, 0, 2, 2, 1, 0, 0, 4, 3}),
         Placement::in_blocks(4, 2), test::random_placement(3, 5, 16)};
     for (const Placement& placement : placements) {
         const int hosts = placement.host_count();
         const Topology topology = topology_of(test::random_network(7, hosts));
-        const int roots[] = {0, 2, placement.rank_count() - 1};
+        const std::vector<int> roots = {0, 2, placement.rank_count() - 1};
         for (const CollectiveRow& row : collectives) {
             const bool by_level = row.collective == Collective::broadcast;
             for (Candidate candidate : candidates_in_one_piece(row.collective)) {
@@ -293,7 +292,7 @@ TEST(Ruling, EveryCandidateKeepsItsPromiseWhereverRanksAre) {
                     !allows(algorithm, true, between_hosts ? hosts : placement.rank_count()))
                     continue;
                 if (algorithm.segmented) candidate.parameters.segment_bytes = 256;
-                for (const CallShape& shape : test::shapes_for(algorithm, placement.rank_count(), roots, lengths)) {
+                for (const CallShape& shape : test::shapes_for(algorithm, placement.rank_count(), roots, {1, 600})) {
                     for (const char* inside : {"flat", "binomial", "k_nomial", "chain"}) {
                         if (by_level) candidate.parameters.inside = inside;
                         expect_promise_kept(candidate, shape, topology, placement);

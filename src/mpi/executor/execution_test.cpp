@@ -210,9 +210,7 @@ Times random_delays(const Schedule& schedule, std::mt19937& random) {
 }
 
 std::vector<Schedule> schedules_of(const Candidate& candidate, int size) {
-    constexpr std::array roots{0};
-    constexpr std::array<std::size_t, 1> units{5};
-    const CallShape shape = mutirao::test::shapes_for(*candidate.algorithm, size, roots, units).front();
+    const CallShape shape = mutirao::test::shapes_for(*candidate.algorithm, size, {0}, {5}).front();
     return mutirao::test::build_all(candidate, shape, size,
                            mutirao::test::random_tree(candidate.parameters.tree, size, shape.root));
 }
