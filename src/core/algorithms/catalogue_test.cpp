@@ -169,7 +169,7 @@ TEST(Catalogue, EndsInRandomOrdersOfEventsAsTheCheckerSays) {
                 const bool ok = check(schedules, promise).ok;
                 bool seen_wrong = false;
                 for (unsigned order = 0; order < orders && !seen_wrong; ++order)
-                    seen_wrong = !test::RandomCall(promise, order).run(schedules).empty();
+                    seen_wrong = !test::fault_in_random_order(schedules, promise, order).empty();
                 EXPECT_TRUE(damage > 0 || !seen_wrong) << test::label(candidate, shape, size);
                 EXPECT_FALSE(ok && seen_wrong) << test::label(candidate, shape, size) << ", damage " << damage;
                 ++(ok ? accepted : refused);
