@@ -11,7 +11,6 @@
 #pragma once
 
 #include <algorithm>
-#include <compare>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -36,8 +35,6 @@ class Channels {
         Kind kind = Kind::wake;
         int from = -1;  ///< deliver
         int to = -1;
-
-        auto operator<=>(const Choice&) const = default;
     };
 
     Channels(std::vector<Machine> machines, const EdgeList& links)

@@ -266,14 +266,12 @@ TEST_F(DeciderTest, NativeMayRunSomethingSlowerThanItIsTakenFor) {
         made.arms.front().slowest_ratio = slowest_ratio;
         return made;
     };
-    program.add(allreduces, takes({{"native", 346'000}, {"ring", 146'000}}));
-    decider.on_outlook(allreduces, predicted(2));
+    begin(allreduces, takes({{"native", 346'000}, {"ring", 146'000}}), predicted(2));
     calls(allreduces, 40);
     EXPECT_EQ(program.ran().back(), "ring");
     // If there is nothing else that it may run, the ranks are late.
     const ShapeClass others{Collective::allreduce, 0, 10};
-    program.add(others, takes({{"native", 346'000}, {"ring", 346'000}}));
-    decider.on_outlook(others, predicted(1));
+    begin(others, takes({{"native", 346'000}, {"ring", 346'000}}), predicted(1));
     calls(others, 40);
     EXPECT_EQ(std::count(program.ran().end() - 40, program.ran().end(), "native"), 40);
     EXPECT_NEAR(decider.find(allreduces)->least_predicted_share(346'000), 0.5, 0.01);
