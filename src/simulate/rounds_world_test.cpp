@@ -16,7 +16,6 @@
 #include "core/network/tree.h"
 #include "core/spanning_tree/rounds_message.h"
 #include "simulate/executions.h"
-#include "simulate/graphs.h"
 #include "simulate/random.h"
 #include "simulate/timed_run.h"
 
@@ -479,10 +478,7 @@ class Watch {
 
 /// Of a message that goes by the shortest path from `from` to the farthest host.
 double flood_us(const RoundsWorld& world, int from) {
-    Network network(world.host_count());
-    for (const auto& [low, high] : complete_links(world.host_count()))
-        network.set_both(low, high, {.latency_us = world.true_latency_us(low, high)});
-    return test::farthest_us(network, from);
+    return test::farthest_us(Network(world.host_count(), truth(world)), from);
 }
 
 // The agents' own start. If links that are unknown were not waited for, it would take nine rounds.

@@ -275,15 +275,8 @@ TEST(Catalogue, ListsNativeFirstAndEveryNameOnceForEachCollective) {
 std::string steps_of(Collective collective, std::string_view text, int size) {
     const Candidate candidate = parse_candidate(collective, text).candidate.value();
     std::string steps;
-    for (const CallShape& shape : test::shapes_for(*candidate.algorithm, size, roots_among(size), {1, 97})) {
-        for (const Schedule& schedule : test::build_all(candidate, shape, size, {})) {
-            for (const Step& step : schedule.steps()) {
-                steps += describe(step);
-                for (const StepId id : schedule.dependencies(step)) steps += ' ' + std::to_string(id);
-                steps += '\n';
-            }
-        }
-    }
+    for (const CallShape& shape : test::shapes_for(*candidate.algorithm, size, roots_among(size), {1, 97}))
+        steps += to_text(test::build_all(candidate, shape, size, {}));
     return steps;
 }
 

@@ -341,13 +341,9 @@ TEST(RanksDecision, NoSinglePredictionIsLong) {
 TEST(RanksDecision, OfALongMessageAmongManyRanksIsNearTheBound) {
     constexpr int hosts_of_a_site = 9;
     const Network small = test::six_sites();
-    Network network(6 * hosts_of_a_site);
-    for (int a = 0; a < network.host_count(); ++a) {
-        for (int b = 0; b < network.host_count(); ++b) {
-            const int site_a = a / hosts_of_a_site, site_b = b / hosts_of_a_site;
-            if (a != b) network.set_link(a, b, small.link(4 * site_a + 1, 4 * site_b));
-        }
-    }
+    Network network = test::network_of(6 * hosts_of_a_site, [&](int a, int b) {
+        return small.link(4 * (a / hosts_of_a_site) + 1, 4 * (b / hosts_of_a_site));
+    });
     network.transport.initial_window_bytes = Transport::ten_packets_bytes;
     const auto ranks = std::make_shared<const RankNetwork>(
         RankNetwork{topology_of(network), Placement::in_blocks(network.host_count(), 8)});
