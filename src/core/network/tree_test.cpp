@@ -282,8 +282,7 @@ TEST(GreedyTree, WithoutSendingCostsIsAsFastAsTheShortestPaths) {
 // With equal links and a send that costs as much as a link, the best that 8 hosts can do is the
 // binomial tree's three rounds. Catches a sender that never gets busy.
 TEST(GreedyTree, OfEqualHostsDoublesTheSendersEachRound) {
-    Network network(8);
-    for (int host = 0; host < 8; ++host) network.set_host(host, {.send_overhead_us = 10});
+    const Network network = test::uniform_network(8, {}, {.send_overhead_us = 10});
     const auto tree = greedy_tree(network, 3, 0);
     ASSERT_TRUE(tree);
     for (int host = 0; host < 8; ++host) {

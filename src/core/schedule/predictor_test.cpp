@@ -75,8 +75,7 @@ TEST(Predictor, AWindowClosesInALongPause) {
     for (const auto& [away_us, trips] : {std::pair{1000, 0}, {150'000, 1}, {400'000, 2}}) {
         Network network = test::uniform_network(3, {100, unlimited});
         network.transport.initial_window_bytes = 1000;
-        network.set_link(0, 2, {static_cast<double>(away_us), unlimited});
-        network.set_link(2, 0, {static_cast<double>(away_us), unlimited});
+        network.set_both(0, 2, {static_cast<double>(away_us), unlimited});
         EXPECT_EQ(predict(schedules, network).completion_us, 2 * away_us + 100 + 200 * trips) << away_us;
     }
 }
