@@ -128,13 +128,6 @@ std::size_t arm_index(const SyntheticClass& of, const Arm& arm) {
 
 // --- programs ---------------------------------------------------------------------------------------
 
-// Box and Muller 1958, doi:10.1214/aoms/1177706645.
-double normal(Random& random) {
-    constexpr double two_pi = 6.283185307179586;
-    const double radius = std::sqrt(-2 * std::log(1 - random.unit()));
-    return radius * std::cos(two_pi * random.unit());
-}
-
 class Draw : public Random {
   public:
     using Random::Random;
@@ -143,6 +136,11 @@ class Draw : public Random {
     /// As likely to be of one order of magnitude as of another.
     double magnitude(double low, double high) { return low * std::pow(high / low, unit()); }
     bool chance(double share) { return unit() < share; }
+    double normal() {
+        double sum = 0;
+        for (int i = 0; i < 12; ++i) sum += unit();
+        return sum - 6;
+    }
 };
 
 std::shared_ptr<const RankNetwork> uniform_network(int ranks, double latency_us) {
@@ -192,7 +190,7 @@ SyntheticClass draw_class(Draw& draw, double call_us) {
         const double warm_us = std::min(call_us * ratio, slowest_us);
         const Regimes taken{std::min(warm_us * draw.magnitude(1, 4), slowest_us), warm_us};
         // Now and then a prediction is no more than a guess.
-        const double error = draw.chance(0.1) ? draw.magnitude(0.1, 10) : std::exp(usual_error * normal(draw));
+        const double error = draw.chance(0.1) ? draw.magnitude(0.1, 10) : std::exp(usual_error * draw.normal());
         drawn.arms.push_back({{candidate, std::nullopt}, times(miss_of_all * error, taken), taken});
     }
     std::stable_sort(drawn.arms.begin() + 1, drawn.arms.end(), [](const SyntheticArm& a, const SyntheticArm& b) {
@@ -290,9 +288,12 @@ Random random_of(std::uint64_t seed, Purpose purpose, std::uint64_t call, int ra
     return mixed;
 }
 
+// Box and Muller 1958, doi:10.1214/aoms/1177706645.
 double normal_of(std::uint64_t seed, Purpose purpose, std::uint64_t call, int rank) {
+    constexpr double two_pi = 6.283185307179586;
     Random random = random_of(seed, purpose, call, rank);
-    return normal(random);
+    const double radius = std::sqrt(-2 * std::log(1 - random.unit()));
+    return radius * std::cos(two_pi * random.unit());
 }
 
 // A window halves with each time-out in which it lies idle, and each halving costs a round trip until there are about
