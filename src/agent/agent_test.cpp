@@ -50,7 +50,7 @@ TEST(Agent, OneWithoutTheKeyIsLeftOutAndItsLinksAreUnknownUntilTheyAreGivenUp) {
     EXPECT_EQ(view().unknown_links, 2);
     ASSERT_TRUE(within_a_minute([&] { return view().unknown_links == 0; }));
     EXPECT_FALSE(std::isfinite(view().latency_us[1]));
-    ASSERT_TRUE(within_a_minute([&] { return agents.agree_on({0, 2}); }));
+    ASSERT_TRUE(agents.agree_on({0, 2}));
     EXPECT_TRUE(within_a_minute([&] { return test::counted(agents[1], Count::rejected_forged) > 0U; }));
     EXPECT_TRUE(agents.view(1).read()->tree.empty());
 }
@@ -60,7 +60,7 @@ TEST(Agent, AgentsAgreeOnTheMinimumSpanningTreeGoRoundOneThatEndedAndTakeItInAga
     for (int host = 0; host < agents.count(); ++host)
         ASSERT_TRUE(agents[host].running()) << agents[host].why_not();
     const auto agree_on_the_tree_of = [&](const std::vector<int>& hosts) {
-        ASSERT_TRUE(within_a_minute([&] { return agents.agree_on(hosts); }));
+        ASSERT_TRUE(agents.agree_on(hosts));
         EXPECT_TRUE(within_a_minute([&] {  // noise is news
             const NetworkView view = *agents.view(hosts.back()).read();
             return view.tree == minimum_spanning_tree(Network(view.host_count, view.latency_us));
@@ -79,7 +79,7 @@ TEST(Agent, AgentsAgreeOnTheMinimumSpanningTreeGoRoundOneThatEndedAndTakeItInAga
 // Seen to fail without the farewell: links are unusable as soon as the channel ends.
 TEST(Agent, OneWhoseJobIsOverIsNoNewsUntilItStaysAway) {
     Agents agents(3);
-    ASSERT_TRUE(within_a_minute([&] { return agents.agree_on({0, 1, 2}); }));
+    ASSERT_TRUE(agents.agree_on({0, 1, 2}));
     const auto began = std::chrono::steady_clock::now();
     agents[1].say_farewell();
     agents.end(1);
@@ -88,7 +88,7 @@ TEST(Agent, OneWhoseJobIsOverIsNoNewsUntilItStaysAway) {
     }));
     EXPECT_GT(std::chrono::steady_clock::now() - began,
               std::chrono::milliseconds(test::fast_options().dead_after_ms));
-    EXPECT_TRUE(within_a_minute([&] { return agents.agree_on({0, 2}); }));
+    EXPECT_TRUE(agents.agree_on({0, 2}));
 }
 
 // Fails if probes never go through the channel.
@@ -97,7 +97,7 @@ TEST(Agent, WhereNoUdpGetsThroughTheChannelsDo) {
     Agents agents(3, [&](Job& job) {
         for (Contact& contact : job.contacts) contact.udp_port = silent.contact().udp_port;
     });
-    ASSERT_TRUE(within_a_minute([&] { return agents.agree_on({0, 1, 2}); }));
+    ASSERT_TRUE(agents.agree_on({0, 1, 2}));
     EXPECT_TRUE(within_a_minute([&] {
         return test::tells(agents[0], R"({"host":2,"channel_up":true,"over_tcp":true)");
     }));
@@ -105,7 +105,7 @@ TEST(Agent, WhereNoUdpGetsThroughTheChannelsDo) {
 
 TEST(Agent, ASecondOneForTheSameHostStepsAside) {
     Agents agents(2);
-    ASSERT_TRUE(within_a_minute([&] { return agents.agree_on({0, 1}); }));
+    ASSERT_TRUE(agents.agree_on({0, 1}));
     const Thread second(*Endpoint::open(), agents.job(0));
     EXPECT_FALSE(second.running());
     EXPECT_EQ(second.why_not(), "another agent of this name is running on this host");
@@ -168,7 +168,7 @@ TEST(Agent, IsTiedToTheProcessorOfItsRank) {
     const int others = at_large();
     {
         Agents agents(2);
-        EXPECT_TRUE(within_a_minute([&] { return agents.agree_on({0, 1}); }));
+        EXPECT_TRUE(agents.agree_on({0, 1}));
         EXPECT_EQ(at_large(), others);
     }
     sched_setaffinity(0, sizeof before, &before);
@@ -180,7 +180,7 @@ TEST(Agent, AChildOfTheProgramHasNeitherAgentNorSockets) {
     std::optional<Endpoint> endpoint = Endpoint::open();
     const std::uint16_t port = endpoint->contact().tcp_port;
     Agents agents(2);
-    ASSERT_TRUE(within_a_minute([&] { return agents.agree_on({0, 1}); }));
+    ASSERT_TRUE(agents.agree_on({0, 1}));
     int wait_for[2], told[2];
     ASSERT_EQ(pipe(wait_for) | pipe(told), 0);
     const pid_t child = fork();
@@ -201,7 +201,7 @@ TEST(Agent, AChildOfTheProgramHasNeitherAgentNorSockets) {
     endpoint.reset();
     EXPECT_TRUE(Endpoint::open(port));
     agents.end(0);
-    EXPECT_TRUE(within_a_minute([&] { return agents.agree_on({1}); }));
+    EXPECT_TRUE(agents.agree_on({1}));
     for (const int each : {wait_for[0], wait_for[1], told[0], told[1]}) close(each);
     int status = -1;
     waitpid(child, &status, 0);

@@ -44,11 +44,6 @@ std::vector<DatagramPeer> datagram_peers() {
     return peers;
 }
 
-Bytes with_byte(Bytes bytes, std::size_t at, int change) {
-    bytes[at] ^= static_cast<std::byte>(change);
-    return bytes;
-}
-
 TEST(Frame, AStreamMayBeCutAnywhere) {
     constexpr std::size_t sizes[] = {0, 5, most_payload_bytes};
     Bytes bytes;
@@ -120,7 +115,8 @@ TEST(Frame, RepeatedDatagramsWhereOrderIsNotKept) {
 
 TEST(Frame, AForgedDatagramDoesNotSpoilTheWindow) {
     auto peers = datagram_peers();
-    const Bytes forged = with_byte(frame_of(head(1000)), head_bytes, 1);
+    Bytes forged = frame_of(head(1000));
+    forged[head_bytes] ^= std::byte{1};
     EXPECT_EQ(std::get<Reject>(open_datagram(forged, self, peers)), Count::rejected_forged);
     EXPECT_TRUE(std::holds_alternative<Frame>(open_datagram(frame_of(head(1)), self, peers)));
 }

@@ -17,12 +17,21 @@ namespace {
 constexpr std::uint32_t ranks = 5;
 constexpr std::uint64_t another_host = 2;
 
-std::uint64_t host_of(std::uint32_t rank) { return rank % 2; }
-
 Said words_of(std::uint32_t rank) {
     Said said{};
     said.front() = said.back() = std::byte(rank + 1);
     return said;
+}
+
+bool is_of_all(const std::optional<std::vector<Said>>& told, std::uint32_t count) {
+    return told && std::ranges::equal(*told, std::views::iota(0U, count), {}, {}, words_of);
+}
+
+/// Ranks 0 to before `count`, each in a thread of its own.
+void at_once(std::uint32_t count, const std::function<void(std::uint32_t rank)>& act) {
+    std::vector<std::thread> threads;
+    for (std::uint32_t rank = 0; rank < count; ++rank) threads.emplace_back(act, rank);
+    for (std::thread& each : threads) each.join();
 }
 
 /// Serves in a thread until it is left.
@@ -38,20 +47,14 @@ class Held : public testing::Test {
         close(ends[0]);
     }
     std::optional<std::vector<Said>> come(std::uint32_t rank, std::int64_t patience_ns = 60 * ns_per_s) const {
-        return meet(invited, {rank, ranks, host_of(rank)}, words_of(rank), now_ns() + patience_ns);
+        return meet(invited, {rank, ranks, rank % 2}, words_of(rank), now_ns() + patience_ns);
     }
     /// All that are not in `absent`, at once; how many were told all.
     int all_come(std::vector<std::uint32_t> absent, std::int64_t patience_ns) {
         std::atomic<int> told{0};
-        std::vector<std::thread> threads;
-        for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-            if (std::ranges::count(absent, rank) != 0) continue;
-            threads.emplace_back([&, rank] {
-                const auto all = come(rank, patience_ns);
-                told += all && all->size() == ranks && (*all)[0] == words_of(0) && (*all)[ranks - 1] == words_of(ranks - 1);
-            });
-        }
-        for (std::thread& each : threads) each.join();
+        at_once(ranks, [&](std::uint32_t rank) {
+            if (std::ranges::count(absent, rank) == 0) told += is_of_all(come(rank, patience_ns), ranks);
+        });
         return told;
     }
 
@@ -78,14 +81,9 @@ TEST_F(Held, WhoHasNoKeyIsSentAway) {
 TEST_F(Held, ManyRanksOfAFewHostsAreTold) {
     constexpr std::uint32_t many = 300;
     std::atomic<std::uint32_t> told{0};
-    std::vector<std::thread> threads;
-    for (std::uint32_t rank = 0; rank < many; ++rank) {
-        threads.emplace_back([&, rank] {
-            const auto all = meet(invited, {rank, many, rank % 3}, words_of(rank), now_ns() + 60 * ns_per_s);
-            told += all && std::ranges::equal(*all, std::views::iota(0U, many), {}, {}, words_of);
-        });
-    }
-    for (std::thread& each : threads) each.join();
+    at_once(many, [&](std::uint32_t rank) {
+        told += is_of_all(meet(invited, {rank, many, rank % 3}, words_of(rank), now_ns() + 60 * ns_per_s), many);
+    });
     EXPECT_EQ(told, many);
 }
 
@@ -141,13 +139,9 @@ TEST(Meeting, RanksOfAHostShareAConnection) {
         std::array<std::byte, ranks * arrival_bytes> bytes;
         count = recv(socket, bytes.data(), bytes.size(), MSG_WAITALL);
     });
-    std::vector<std::thread> threads;
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        threads.emplace_back([&, rank] {
-            EXPECT_FALSE(meet(other.invitation(), {rank, ranks, 0}, words_of(rank), now_ns() + 10 * ns_per_s));
-        });
-    }
-    for (std::thread& each : threads) each.join();
+    at_once(ranks, [&](std::uint32_t rank) {
+        EXPECT_FALSE(meet(other.invitation(), {rank, ranks, 0}, words_of(rank), now_ns() + 10 * ns_per_s));
+    });
     EXPECT_EQ(count, ranks * arrival_bytes);
 }
 

@@ -81,13 +81,15 @@ class Agents {
     ViewReader view(int host) const { return *ViewReader::attach(threads_[index(host)]->segment()); }
     int count() const { return static_cast<int>(threads_.size()); }
 
-    /// All that run hold the same version, whose tree joins exactly `hosts`.
-    bool agree_on(const std::vector<int>& hosts) {
-        const NetworkView first = *view(hosts.front()).read();
-        return std::ranges::all_of(hosts, [&](int host) {
-            const NetworkView its = *view(host).read();
-            return its.version_hash == first.version_hash && its.tree == first.tree &&
-                   its.tree.size() + 1 == hosts.size();
+    /// In time all that run hold the same version, whose tree joins exactly `hosts`.
+    bool agree_on(const std::vector<int>& hosts) const {
+        return within_a_minute([&] {
+            const NetworkView first = *view(hosts.front()).read();
+            return std::ranges::all_of(hosts, [&](int host) {
+                const NetworkView its = *view(host).read();
+                return its.version_hash == first.version_hash && its.tree == first.tree &&
+                       its.tree.size() + 1 == hosts.size();
+            });
         });
     }
 

@@ -2,16 +2,17 @@
 #include "profile/commands.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <fstream>
 #include <sstream>
 
 #include "profile/profile_store.h"
+#include "profile/test_files.h"
 
 namespace mutirao::profile {
 namespace {
+
+using ProfileCommands = test::FileTest;
 
 struct Answer {
     int code;
@@ -28,8 +29,7 @@ Answer call(const std::vector<std::string>& words, const std::string& input = {}
 const std::string line =
     "4\t2\t2\tbroadcast\t1\t1\t24\twarm\ttuned\tchain:segment_bytes=4096\t90\t100.5\t120\t10\t1.75e9";
 
-TEST(ProfileCommands, RowsAreRemembered) {
-    const std::string path = testing::TempDir() + "commands-" + std::to_string(getpid()) + ".db";
+TEST_F(ProfileCommands, RowsAreRemembered) {
     const std::string network = path + ".network";
     std::ofstream(network) << "hosts 2\nlink 0 1 1000 inf\nlink 1 0 1200 inf\n";
     const Answer answer = call({"remember", path, "Some MPI", network}, line + "\n");
@@ -48,21 +48,18 @@ TEST(ProfileCommands, RowsAreRemembered) {
     EXPECT_EQ(call({"find", path, "2", "2", "21000", "", "btl=tcp"}).out, "2\n");
     EXPECT_EQ(call({"find", path}).out, "0\n");
     EXPECT_EQ(call({"find", path + "none"}).out, "0\n");
-    std::remove(path.c_str());
-    std::remove(network.c_str());
 }
 
-TEST(ProfileCommands, WrongInputIsOneLineAndExitCodeTwo) {
-    const std::string none = testing::TempDir() + "never-made.db";
+TEST_F(ProfileCommands, WrongInputIsOneLineAndExitCodeTwo) {
     const std::vector<std::pair<Answer, std::string>> wrong{
         {call({}), "no command"},
         {call({"rember"}), "remember"},
-        {call({"remember", none}), "FILE MPI"},
-        {call({"remember", none, "M", "no-such-file"}), "no-such-file"},
-        {call({"remember", none, "M", "2", "2", "20,x", "", ""}), "LATENCIES"},
-        {call({"remember", none, "M"}, line + "\n" + line + "\t5\n"), "line 2"},
-        {call({"remember", none, "M"}, "4\t2\n"), "line 1"},
-        {call({"remember", none, "M"}, "x" + line + "\n"), "line 1"}};
+        {call({"remember", path}), "FILE MPI"},
+        {call({"remember", path, "M", "no-such-file"}), "no-such-file"},
+        {call({"remember", path, "M", "2", "2", "20,x", "", ""}), "LATENCIES"},
+        {call({"remember", path, "M"}, line + "\n" + line + "\t5\n"), "line 2"},
+        {call({"remember", path, "M"}, "4\t2\n"), "line 1"},
+        {call({"remember", path, "M"}, "x" + line + "\n"), "line 1"}};
     for (const auto& [answer, named] : wrong) {
         EXPECT_EQ(answer.code, 2) << named;
         EXPECT_NE(answer.err.find(named), std::string::npos) << answer.err;

@@ -94,4 +94,11 @@ class Digester {
     Digest state_{scramble(0), scramble(~std::uint64_t{0})};
 };
 
+/// Of these values, one after the other.
+Digest digest_of(const auto&... values) {
+    Digester digester;
+    (digester.add(values), ...);
+    return digester.value();
+}
+
 }  // namespace mutirao::simulate

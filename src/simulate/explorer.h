@@ -11,7 +11,6 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -20,12 +19,6 @@
 #include "simulate/digest.h"
 
 namespace mutirao::simulate {
-
-template <class World>
-struct Failure {
-    std::string reason;
-    std::vector<typename World::Choice> path;  ///< the choices that lead there
-};
 
 /// Counts of several kinds, each by itself.
 template <class Counts>
@@ -42,10 +35,10 @@ class Explorer {
     Explorer(World start, Rules rules, std::size_t most_states = 20'000'000)
         : start_(std::move(start)), rules_(std::move(rules)), most_states_(most_states) {}
 
-    /// The first failure found, if any.
-    std::optional<Failure<World>> run() {
+    /// The first failure found, to which path() leads; empty: there is none.
+    std::string run() {
         enter(start_, Counts{});
-        while (!failure_ && !stack_.empty()) {
+        while (failure_.empty() && !stack_.empty()) {
             Frame& frame = stack_.back();
             if (frame.next == frame.choices.size()) {
                 leave();
@@ -128,9 +121,8 @@ class Explorer {
     }
 
     bool object(std::string reason) {
-        if (reason.empty()) return false;
-        failure_ = Failure<World>{std::move(reason), path()};
-        return true;
+        failure_ = std::move(reason);
+        return !failure_.empty();
     }
 
     World start_;
@@ -139,7 +131,7 @@ class Explorer {
     std::size_t steps_ = 0;
     std::vector<Frame> stack_;
     std::unordered_map<Digest, Known, DigestHash> worst_from_;
-    std::optional<Failure<World>> failure_;
+    std::string failure_;
 };
 
 }  // namespace mutirao::simulate

@@ -38,8 +38,6 @@ EdgeList cycle_links(int hosts) {
     return links;
 }
 
-EdgeList chorded_cycle_links() { return {{0, 1}, {1, 2}, {2, 3}, {0, 3}, {0, 2}}; }
-
 Graph weighted(int hosts, const EdgeList& links, const std::vector<double>& values) {
     Graph graph{hosts, {}};
     for (std::size_t i = 0; i < links.size(); ++i) {

@@ -19,7 +19,7 @@ struct Graph {
 
 EdgeList complete_links(int hosts);
 EdgeList cycle_links(int hosts);
-EdgeList chorded_cycle_links();  ///< of four hosts
+inline const EdgeList chorded_cycle = {{0, 1}, {1, 2}, {2, 3}, {0, 3}, {0, 2}};
 
 /// links[i] gets values[i].
 Graph weighted(int hosts, const EdgeList& links, const std::vector<double>& values);

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,22 +28,22 @@ class RandomWalk {
           candidates_(1 + 3 * random_.below(3)),
           eagerness_(eagernesses[random_.below(eagernesses.size())]) {}
 
-    /// Until nothing can happen any more; fails after `most_steps`.
-    std::optional<Failure<World>> run(std::size_t most_steps) {
+    /// Until nothing can happen any more, or something fails: what, as after `most_steps`.
+    std::string run(std::size_t most_steps) {
         while (world_.delivery_count() + world_.spontaneous_count() > 0) {
-            if (world_.delivery_count() == 0 && fails(rules_.objection_at_rest(world_))) break;
+            std::string reason;
+            if (world_.delivery_count() == 0) reason = rules_.objection_at_rest(world_);
+            if (!reason.empty()) return reason;
             const Choice choice = choose();
             path_.push_back(choice);
-            if (path_.size() > most_steps && fails("more steps than allowed")) break;
-            if (fails(rules_.objection(world_, choice))) break;
+            reason = path_.size() > most_steps ? "more steps than allowed" : rules_.objection(world_, choice);
+            if (!reason.empty()) return reason;
             for (const auto& outgoing : world_.apply(choice))
                 add(counts_, rules_.count(choice.to, outgoing));
         }
-        if (!failure_) fails(rules_.objection_at_rest(world_));
-        return failure_;
+        return rules_.objection_at_rest(world_);
     }
 
-    const World& world() const { return world_; }
     const Counts& counts() const { return counts_; }
     const std::vector<Choice>& path() const { return path_; }
 
@@ -71,12 +70,6 @@ class RandomWalk {
         return scramble(slow_seed_ ^ pair);
     }
 
-    bool fails(std::string reason) {
-        if (reason.empty()) return false;
-        failure_ = Failure<World>{std::move(reason), path_};
-        return true;
-    }
-
     World world_;
     Rules rules_;
     Random random_;
@@ -85,7 +78,6 @@ class RandomWalk {
     double eagerness_;
     std::vector<Choice> path_;
     Counts counts_{};
-    std::optional<Failure<World>> failure_;
 };
 
 }  // namespace mutirao::simulate

@@ -11,7 +11,6 @@
 
 #include "core/network/tree.h"
 #include "core/spanning_tree/rounds_message.h"
-#include "simulate/random.h"
 
 namespace mutirao::simulate {
 namespace {
@@ -34,11 +33,10 @@ rounds::LinkTable known_links(int hosts, const std::vector<double>& latency_us) 
     rounds::LinkTable links(hosts);
     bool something = false;
     links.for_each([&](int low, int high, const rounds::LinkState&) {
-        something = something || std::min(at_us(low, high), at_us(high, low)) < never;
+        something = something || at_us(low, high) < never;
     });
     links.for_each([&](int low, int high, const rounds::LinkState&) {
-        const double larger_us = std::max(at_us(low, high), at_us(high, low));
-        links.set(low, high, {something && larger_us == never ? 1U : 0U, 0, larger_us + 0.0});
+        links.set(low, high, {something && at_us(low, high) == never ? 1U : 0U, 0, at_us(low, high)});
     });
     return links;
 }
@@ -219,7 +217,7 @@ Digest RoundsWorld::digest() const {
     return digester.value();
 }
 
-// Scripts for the walks, and words for what happens in a world of rounds.
+// Words for what happens.
 
 namespace {
 
@@ -235,40 +233,8 @@ std::string name(const rounds::RoundId& id) {
 
 std::string arrow(int from, int to) { return std::to_string(from) + " -> " + std::to_string(to); }
 
-}  // namespace
-
-RoundsScript random_rounds_script(int most_hosts, std::uint64_t seed) {
-    using enum RoundsEvent::Kind;
-    constexpr std::array kinds = {latency, latency, latency, link, link,  link,
-                                  reset,   reset,   host,    host, alarm, restart};
-    constexpr std::array densities = {1.0, 0.7, 0.5, 0.3};
-    Random random(seed);
-    const std::size_t hosts = 3 + random.below(static_cast<std::size_t>(most_hosts) - 2);
-    const bool few_values = random.below(3) == 0;
-    const auto latency_us = [&] { return few_values ? static_cast<double>(random.below(4)) : 1000 * random.unit(); };
-    RoundsScript script{static_cast<int>(hosts), std::vector<double>(hosts * hosts, 0), random.below(3) > 0, {}};
-    const double density = densities[random.below(densities.size())];
-    for (std::size_t low = 0; low < hosts; ++low) {
-        for (std::size_t high = low + 1; high < hosts; ++high) {
-            const double value = random.unit() < density ? latency_us() : never;
-            script.latency_us[low * hosts + high] = script.latency_us[high * hosts + low] = value;
-        }
-    }
-    for (std::size_t events = random.below(13); events > 0; --events) {
-        // Often the same again: what is gone comes back.
-        if (!script.events.empty() && random.below(3) == 0) {
-            script.events.push_back(script.events.back());
-            continue;
-        }
-        const auto a = random.below(hosts), b = (a + 1 + random.below(hosts - 1)) % hosts;
-        const auto kind = kinds[random.below(kinds.size())];
-        script.events.push_back({kind, static_cast<int>(a), static_cast<int>(b),
-                                 random.below(6) == 0 ? never : latency_us()});
-    }
-    return script;
-}
-
-std::string describe(const rounds::Message& message) {
+/// "news 0-3=25", "round 4 of 0 ...".
+std::string text_of(const rounds::Message& message) {
     constexpr std::array<std::string_view, 6> kinds = {
         "news", "newest", "round", "ask_version", "version", "step"};
     std::string text(kinds[static_cast<std::size_t>(message.kind)]);
@@ -281,6 +247,8 @@ std::string describe(const rounds::Message& message) {
                 std::to_string(link.state.sequence) + ")";
     return text;
 }
+
+}  // namespace
 
 std::string RoundsWorld::describe(int host) const {
     const Rounds& state = machine(host);
@@ -312,117 +280,9 @@ std::string RoundsWorld::describe(const Choice& choice) const {
         return std::to_string(choice.to) + " measures the link to " + std::to_string(choice.from);
     const Item& item = end(choice.to, choice.from).arriving.front();
     if (item.kind == Item::Kind::message)
-        return arrow(choice.from, choice.to) + " " + simulate::describe(item.message);
+        return arrow(choice.from, choice.to) + " " + text_of(item.message);
     return arrow(choice.from, choice.to) +
            (item.kind == Item::Kind::joined ? " joined" : " lost");
-}
-
-namespace {
-
-/// A matrix of latencies, restricted to the hosts that its usable links join to one of them.
-struct Reached {
-    std::vector<bool> hosts;
-    std::vector<double> latency_us;
-};
-
-void restrict_to(const std::vector<bool>& hosts, std::vector<double>& latency_us) {
-    for (std::size_t i = 0; i < latency_us.size(); ++i) {
-        const std::size_t a = i / hosts.size();
-        const std::size_t b = i % hosts.size();
-        if (a != b && !(hosts[a] && hosts[b])) latency_us[i] = never;
-    }
-}
-
-Reached reached_from(int host, std::vector<double> latency_us) {
-    const auto count = static_cast<std::size_t>(std::lround(std::sqrt(latency_us.size())));
-    Reached reached{std::vector<bool>(count, false), std::move(latency_us)};
-    reached.hosts[static_cast<std::size_t>(host)] = true;
-    for (std::size_t round = 0; round < count; ++round) {
-        for (std::size_t i = 0; i < reached.latency_us.size(); ++i) {
-            if (std::isfinite(reached.latency_us[i]) && reached.hosts[i / count])
-                reached.hosts[i % count] = true;
-        }
-    }
-    restrict_to(reached.hosts, reached.latency_us);
-    return reached;
-}
-
-std::vector<double> truth(const RoundsWorld& world) {
-    std::vector<double> latency_us;
-    for (int a = 0; a < world.host_count(); ++a)
-        for (int b = 0; b < world.host_count(); ++b)
-            latency_us.push_back(a == b ? 0 : world.true_latency_us(a, b));
-    return latency_us;
-}
-
-std::string of_host(int host, const std::string& what) {
-    return "host " + std::to_string(host) + " " + what;
-}
-
-bool waits(const RoundsWorld& world) {
-    for (int host = 0; host < world.host_count(); ++host)
-        if (world.alive(host) && world.machine(host).waits_for_links()) return true;
-    return false;
-}
-
-bool alike(const Version& a, const Version& b) {
-    return a.id == b.id && a.hash == b.hash && a.tree == b.tree && a.links.latencies_us() == b.links.latencies_us();
-}
-
-/// Of a host by itself.
-std::string host_objection(const RoundsWorld& world, int host, const Reached& reached) {
-    const Rounds& machine = world.machine(host);
-    if (machine.running()) return of_host(host, "is in a round that does not end");
-    // What hosts start with may hold several networks.
-    const std::vector<double> of_version_us = machine.version().links.latencies_us();
-    std::vector<double> latency_us = of_version_us;
-    restrict_to(reached.hosts, latency_us);
-    if (latency_us != reached.latency_us)
-        return of_host(host, "has a version for other latencies than it knows");
-    const EdgeList& tree = machine.version().tree;
-    if (tree != tree_of(world.host_count(), of_version_us))
-        return of_host(host, "has another tree than Kruskal");
-    if (machine.view().tree != machine.version().tree)
-        return of_host(host, "shows another tree than it has");
-    if (world.to_be_measured()) return {};
-    if (machine.view().unknown_links != 0) return of_host(host, "waits for links for ever");
-    if (reached.latency_us != reached_from(host, truth(world)).latency_us)
-        return of_host(host, "does not know what its links are like");
-    return {};
-}
-
-}  // namespace
-
-RoundsRules::Counts RoundsRules::count(int, const rounds::Outgoing& outgoing) const {
-    Counts counts{};
-    counts[static_cast<std::size_t>(outgoing.message.kind)] = 1;
-    return counts;
-}
-
-std::string RoundsRules::objection(const RoundsWorld& world, const RoundsWorld::Choice&) const {
-    return world.violation();
-}
-
-std::string RoundsRules::objection_at_rest(const RoundsWorld& world) const {
-    if (!world.violation().empty()) return world.violation();
-    // Until then a round may wait for a host that is gone.
-    if (world.to_be_given_up()) return {};
-    // And a host that has no tree for links that are still to be measured.
-    if (world.to_be_measured() && waits(world)) return {};
-    for (int host = 0; host < world.host_count(); ++host) {
-        if (!world.alive(host)) continue;
-        const Version& version = world.machine(host).version();
-        const Reached reached = reached_from(host, world.machine(host).view().latency_us);
-        if (std::string reason = host_objection(world, host, reached); !reason.empty())
-            return reason;
-        for (int other = 0; other < world.host_count(); ++other) {
-            if (!reached.hosts[static_cast<std::size_t>(other)]) continue;
-            if (!world.alive(other)) return of_host(host, "does not know that a host is gone");
-            if (!alike(world.machine(other).version(), version))
-                return of_host(host, "has another version than host " + std::to_string(other));
-        }
-    }
-    return {};
 }
 
 }  // namespace mutirao::simulate

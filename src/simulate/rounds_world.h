@@ -5,7 +5,6 @@
 #pragma once
 
 #include <array>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -38,16 +37,12 @@ struct RoundsEvent {
 
 struct RoundsScript {
     int hosts = 0;
-    std::vector<double> latency_us;  ///< hosts^2; infinite: there is no such link
+    std::vector<double> latency_us;  ///< hosts^2, row by row, the same both ways; infinite: there is no such link
     bool known = true;               ///< the hosts start with a tree, otherwise with nothing
     std::vector<RoundsEvent> events;
 };
 
-/// 3 to most_hosts hosts, sparse or dense, with up to a dozen events.
-RoundsScript random_rounds_script(int most_hosts, std::uint64_t seed);
-
-/// Of the network that hosts start with: host_count^2 latencies, row by row, of two directions the larger counts. Where
-/// something is known, a link without a latency is known to be unusable.
+/// Of a script's latencies. Where something is known, a link without a latency is known to be unusable.
 rounds::LinkTable known_links(int hosts, const std::vector<double>& latency_us);
 
 class RoundsWorld {
@@ -60,8 +55,6 @@ class RoundsWorld {
         Kind kind = Kind::event;
         int from = -1;  ///< measure: the other end, of which `to` finds that it shows wrongly
         int to = -1;    ///< who acts
-
-        auto operator<=>(const Choice&) const = default;
     };
 
     explicit RoundsWorld(const RoundsScript& script);
@@ -156,24 +149,6 @@ class RoundsWorld {
     std::vector<Choice> outside_;
     std::map<rounds::RoundId, std::uint64_t> hashes_;
     std::string violation_;
-};
-
-/// "news 0-3=25", "round 4 of 0 ...": for stories of what happened.
-std::string describe(const rounds::Message& message);
-
-/// What must hold in a world of rounds, whatever happens to links and hosts; Kruskal's algorithm
-/// says which tree it must be.
-class RoundsRules {
-  public:
-    /// Messages by kind.
-    using Counts = std::array<std::int64_t, 7>;
-
-    Counts count(int from, const rounds::Outgoing& outgoing) const;
-    std::string objection(const RoundsWorld& world, const RoundsWorld::Choice& choice) const;
-    /// Nothing is under way: hosts that reach each other know the same, have the same version with
-    /// the tree of what they know, and are in no round. Once nothing is left to be measured, what
-    /// they know is true.
-    std::string objection_at_rest(const RoundsWorld& world) const;
 };
 
 }  // namespace mutirao::simulate

@@ -3,7 +3,6 @@
 // line here.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cctype>
 #include <set>
 
@@ -67,17 +66,15 @@ class EveryAlgorithm : public testing::TestWithParam<Candidate> {
 TEST_P(EveryAlgorithm, KeepsItsPromiseFromEveryRoot) {
     Candidate candidate = GetParam();
     const Algorithm& algorithm = *candidate.algorithm;
-    constexpr std::size_t lengths[] = {0, 1, 97, 3 * segment_bytes + 1};
     for (int size = 1; size <= most_ranks; ++size) {
         if (!allows(algorithm, true, size)) continue;
         const bool in_blocks = row_of(algorithm.collective).in_blocks != InBlocks::none;
-        const std::size_t few = in_blocks && size > 9 ? 2 : 4;
+        std::vector<std::size_t> lengths = {0, 1, 97, 3 * segment_bytes + 1};
+        if (in_blocks && size > 9) lengths.resize(2);
         const bool rooted = row_of(algorithm.collective).rooted;
         for (const int root : rooted ? roots_among(size) : std::vector{0}) {
             const Tree tree = test::random_tree(candidate.parameters.tree, size, rooted ? root : size / 2);
-            for (const CallShape& shape :
-                 test::shapes_for(algorithm, size, std::span(&root, 1),
-                                  std::span(lengths).first(few))) {
+            for (const CallShape& shape : test::shapes_for(algorithm, size, {root}, lengths)) {
                 candidate.parameters.segment_bytes = 0;
                 ASSERT_NO_FATAL_FAILURE(prove(candidate, shape, size, tree));
                 if (!algorithm.segmented || shape.length_bytes <= segment_bytes) continue;
@@ -90,14 +87,14 @@ TEST_P(EveryAlgorithm, KeepsItsPromiseFromEveryRoot) {
 
 /// A call of each of these lengths among each of these numbers of ranks, with a root that is not the first of them.
 template <class Visit>
-void for_each_call(const Candidate& candidate, std::initializer_list<int> sizes, std::span<const std::size_t> lengths,
-                   Visit visit) {
+void for_each_call(const Candidate& candidate, std::initializer_list<int> sizes,
+                   const std::vector<std::size_t>& lengths, Visit visit) {
     const Algorithm& algorithm = *candidate.algorithm;
     for (const int size : sizes) {
         if (!allows(algorithm, true, size)) continue;
         const int root = row_of(algorithm.collective).rooted ? size / 3 : 0;
         const Tree tree = test::random_tree(candidate.parameters.tree, size, root);
-        for (const CallShape& shape : test::shapes_for(algorithm, size, std::span(&root, 1), lengths)) {
+        for (const CallShape& shape : test::shapes_for(algorithm, size, {root}, lengths)) {
             visit(shape, size, tree);
             if (testing::Test::HasFailure()) return;
         }
@@ -108,8 +105,7 @@ void for_each_call(const Candidate& candidate, std::initializer_list<int> sizes,
 TEST_P(EveryAlgorithm, KeepsItsPromiseForALongMessage) {
     Candidate candidate = GetParam();
     candidate.parameters.segment_bytes = candidate.algorithm->segmented ? 100'000 : 0;
-    constexpr std::size_t lengths[] = {1'000'003};
-    for_each_call(candidate, {2, 7, 16, 23, most_ranks}, lengths,
+    for_each_call(candidate, {2, 7, 16, 23, most_ranks}, {1'000'003},
                   [&](const CallShape& shape, int size, const Tree& tree) { prove(candidate, shape, size, tree); });
 }
 
@@ -159,13 +155,12 @@ std::vector<Schedule> damaged(const std::vector<Schedule>& schedules, std::mt199
 }
 
 TEST(Catalogue, EndsInRandomOrdersOfEventsAsTheCheckerSays) {
-    constexpr std::size_t lengths[] = {5, 193};
     constexpr int damages = 4;
     constexpr unsigned orders = 3;
     std::mt19937 random(1);
     int accepted = 0, refused = 0, refused_and_seen_wrong = 0;
     for (Candidate candidate : test::candidates_in_one_piece()) {
-        for_each_call(candidate, {2, 3, 6, 8}, lengths, [&](const CallShape& shape, int size, const Tree& tree) {
+        for_each_call(candidate, {2, 3, 6, 8}, {5, 193}, [&](const CallShape& shape, int size, const Tree& tree) {
             candidate.parameters.segment_bytes = candidate.algorithm->segmented && shape.length_bytes >= 193 ? 64 : 0;
             const auto right = test::build_all(candidate, shape, size, tree);
             const Promise promise = row_of(shape.collective).promise(shape, size);
@@ -174,7 +169,7 @@ TEST(Catalogue, EndsInRandomOrdersOfEventsAsTheCheckerSays) {
                 const bool ok = check(schedules, promise).ok;
                 bool seen_wrong = false;
                 for (unsigned order = 0; order < orders && !seen_wrong; ++order)
-                    seen_wrong = !test::RandomCall(promise, order).run(schedules).empty();
+                    seen_wrong = !test::fault_in_random_order(schedules, promise, order).empty();
                 EXPECT_TRUE(damage > 0 || !seen_wrong) << test::label(candidate, shape, size);
                 EXPECT_FALSE(ok && seen_wrong) << test::label(candidate, shape, size) << ", damage " << damage;
                 ++(ok ? accepted : refused);
@@ -189,15 +184,11 @@ TEST(Catalogue, EndsInRandomOrdersOfEventsAsTheCheckerSays) {
 
 TEST(Catalogue, HasNothingToDoForAnEmptyMessage) {
     for (const Candidate& candidate : test::candidates_in_one_piece()) {
-        const Algorithm& algorithm = *candidate.algorithm;
-        if (algorithm.collective == Collective::barrier) continue;
-        for (const int size : {1, 2, 7, 8}) {
-            if (!allows(algorithm, true, size)) continue;
-            const Tree tree = test::random_tree(candidate.parameters.tree, size, 0);
-            const CallShape shape{.collective = algorithm.collective};
+        if (candidate.algorithm->collective == Collective::barrier) continue;
+        for_each_call(candidate, {1, 2, 7, 8}, {0}, [&](const CallShape& shape, int size, const Tree& tree) {
             for (const Schedule& schedule : test::build_all(candidate, shape, size, tree))
                 EXPECT_EQ(schedule.size(), 0u) << test::label(candidate, shape, size);
-        }
+        });
     }
 }
 
@@ -239,23 +230,20 @@ void expect_only_own_copy(const Schedule& schedule, const Region& mine) {
 /// With MPI_IN_PLACE a rank's block lies in the output already, in the very memory that is its input.
 TEST(Catalogue, WritesNothingElseWhereABlockMayBeInPlace) {
     for (const Candidate& candidate : test::candidates_in_one_piece()) {
-        const Algorithm& algorithm = *candidate.algorithm;
-        const Collective base = row_of(algorithm.collective).base;
+        const Collective base = row_of(candidate.algorithm->collective).base;
         const bool everywhere = base == Collective::allgather;
         if (!everywhere && base != Collective::gather) continue;
-        for (const int size : {1, 2, 3, 4, 6, 8, 13, 16}) {
-            if (!allows(algorithm, true, size)) continue;
-            const Tree tree = test::random_tree(candidate.parameters.tree, size, 0);
-            const CallShape shape =
-                test::with_lengths({.collective = algorithm.collective, .length_bytes = 5}, size)[0];
+        const auto look = [&](const CallShape& shape, int size, const Tree& tree) {
             const auto schedules = test::build_all(candidate, shape, size, tree);
             const Blocks blocks = shape.lengths.empty() ? Blocks(static_cast<std::size_t>(size) * 5, size)
                                                         : Blocks(shape.lengths);
-            for (int rank = 0; rank < (everywhere ? size : 1); ++rank) {
+            for (int rank = 0; rank < size; ++rank) {
+                if (!everywhere && rank != shape.root) continue;
                 SCOPED_TRACE(test::label(candidate, shape, size));
                 expect_only_own_copy(schedules[static_cast<std::size_t>(rank)], blocks.block(rank));
             }
-        }
+        };
+        for_each_call(candidate, {1, 2, 3, 4, 6, 8, 13, 16}, {5}, look);
     }
 }
 
@@ -287,16 +275,8 @@ TEST(Catalogue, ListsNativeFirstAndEveryNameOnceForEachCollective) {
 std::string steps_of(Collective collective, std::string_view text, int size) {
     const Candidate candidate = parse_candidate(collective, text).candidate.value();
     std::string steps;
-    for (const CallShape& shape : test::shapes_for(*candidate.algorithm, size, roots_among(size),
-                                                   std::array<std::size_t, 2>{1, 97})) {
-        for (const Schedule& schedule : test::build_all(candidate, shape, size, {})) {
-            for (const Step& step : schedule.steps()) {
-                steps += describe(step);
-                for (const StepId id : schedule.dependencies(step)) steps += ' ' + std::to_string(id);
-                steps += '\n';
-            }
-        }
-    }
+    for (const CallShape& shape : test::shapes_for(*candidate.algorithm, size, roots_among(size), {1, 97}))
+        steps += to_text(test::build_all(candidate, shape, size, {}));
     return steps;
 }
 

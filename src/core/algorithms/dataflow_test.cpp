@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "core/schedule/byte_users.h"
 #include "core/schedule/test_schedules.h"
 
 namespace mutirao {
@@ -46,6 +47,32 @@ TEST(Dataflow, WritersWaitForTheReadersSinceTheLastWriter) {
     EXPECT_EQ(waits_of(schedule, 5), Ids{4});
 }
 
+/// Whether any two steps share bytes, one of them writing, without a path of dependencies between them.
+bool has_race(const Schedule& schedule) {
+    const auto meet = [](const Use& a, const Use& b) {
+        return a.region.length_bytes > 0 && b.region.length_bytes > 0 && a.region.buffer == b.region.buffer &&
+               a.region.offset_bytes < b.region.end_bytes() && b.region.offset_bytes < a.region.end_bytes();
+    };
+    std::vector<std::vector<bool>> ancestors;
+    for (std::size_t later = 0; later < schedule.size(); ++later) {
+        std::vector<bool> before(later, false);
+        for (const StepId id : schedule.dependencies(schedule.steps()[later])) {
+            const auto direct = static_cast<std::size_t>(id);
+            before[direct] = true;
+            for (std::size_t i = 0; i < direct; ++i) before[i] = before[i] || ancestors[direct][i];
+        }
+        const Uses its(schedule.steps()[later]);
+        for (std::size_t earlier = 0; earlier < later; ++earlier) {
+            const Uses others(schedule.steps()[earlier]);
+            const bool conflict = meet(its.written, others.read) || meet(its.written, others.written) ||
+                                  meet(its.read, others.written);
+            if (conflict && !before[earlier]) return true;
+        }
+        ancestors.push_back(std::move(before));
+    }
+    return false;
+}
+
 // Seen to fail without the readers' part of ByteUsers::use, and with cells that are not split at a region's end.
 TEST(Dataflow, NeverHasARace) {
     for (unsigned seed = 0; seed < 200; ++seed) {
@@ -64,7 +91,7 @@ TEST(Dataflow, NeverHasARace) {
                 default: flow.reduce_before(one, other);
             }
         }
-        EXPECT_EQ(test::race_by_all_pairs(std::move(flow).take()), std::pair(-1, -1)) << "seed " << seed;
+        EXPECT_FALSE(has_race(std::move(flow).take())) << "seed " << seed;
     }
 }
 

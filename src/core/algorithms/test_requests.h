@@ -125,9 +125,8 @@ inline std::vector<CallShape> with_lengths(const CallShape& shape, int size) {
 
 /// What is worth trying of one collective among `size` ranks: roots, lengths, and for reductions
 /// elements of several bytes and, where the algorithm can, operators that do not commute.
-inline std::vector<CallShape> shapes_for(const Algorithm& algorithm, int size,
-                                         std::span<const int> roots,
-                                         std::span<const std::size_t> units) {
+inline std::vector<CallShape> shapes_for(const Algorithm& algorithm, int size, const std::vector<int>& roots,
+                                         const std::vector<std::size_t>& units) {
     const CollectiveRow& row = row_of(algorithm.collective);
     constexpr std::size_t unit_bytes = 3;
     std::vector<CallShape> shapes;

@@ -28,9 +28,8 @@ Ruling ruling_of(int number) {
 // One communicator; rank 0 decides, and its announcements go straight to the others.
 class Walk {
   public:
-    Walk(unsigned seed, int ranks, std::uint64_t calls) : random_(seed), calls_(calls) {
-        for (int rank = 0; rank < ranks; ++rank) ranks_.push_back({});
-    }
+    Walk(unsigned seed, int ranks, std::uint64_t calls)
+        : random_(seed), calls_(calls), ranks_(static_cast<std::size_t>(ranks)) {}
 
     /// `may_enter(rank, call)`: whether the program lets a rank go on, beside the announcements.
     template <typename MayEnter>
@@ -40,17 +39,12 @@ class Walk {
     }
 
     bool all_done() const {
-        for (const Rank& rank : ranks_) {
-            if (rank.used.size() < calls_) return false;
-        }
-        return true;
+        return std::ranges::all_of(ranks_, [this](const Rank& rank) { return rank.used.size() == calls_; });
     }
     const std::vector<std::string>& used(int rank) const {
         return ranks_[static_cast<std::size_t>(rank)].used;
     }
-    std::uint64_t next_call(int rank) const {
-        return ranks_[static_cast<std::size_t>(rank)].used.size();
-    }
+    std::uint64_t next_call(int rank) const { return used(rank).size(); }
     bool waiting(int rank) const { return ranks_[static_cast<std::size_t>(rank)].waiting; }
     /// How often some rank waited at a call from `first` to before `end`.
     long waits(std::uint64_t first, std::uint64_t end) const {
@@ -335,14 +329,18 @@ TEST(Announcement, IsNoneOrOneThatSurvivesItsBytes) {
     EXPECT_GT(accepted, 5'000);
 }
 
-/// Of six ranks on as many hosts.
-Announcement with_tree(std::string_view candidate, Tree tree) {
+Announcement with_ruling(Ruling ruling) {
     Announcement made;
     made.next_first_call = 1;
-    Ruling& ruling = made.rulings.emplace_back(ruling_of(4));
-    ruling.arm.candidate = *parse_candidate(Collective::broadcast, candidate).candidate;
-    ruling.arm.tree = std::move(tree);
+    made.rulings = {std::move(ruling)};
     return made;
+}
+
+/// Of six ranks on as many hosts.
+Announcement with_tree(std::string_view candidate, Tree tree) {
+    Ruling ruling = ruling_of(4);
+    ruling.arm = {*parse_candidate(Collective::broadcast, candidate).candidate, std::move(tree)};
+    return with_ruling(std::move(ruling));
 }
 
 bool survives(const Announcement& made) { return decode_announcement(encode(made), 6, 6) == made; }
@@ -385,21 +383,16 @@ TEST(Report, SurvivesItsBytes) {
 
 // No more is clocked than what anybody keeps room for.
 TEST(Announcement, OfAnEndlessProbeIsNone) {
-    Announcement made;
-    made.next_first_call = 1;
-    made.rulings = {ruling_of(0)};
     for (const Clocking& endless : {Clocking{1, 0, 65, 0}, Clocking{5000, 0, 1, 0}, Clocking{0, 1, 0, 0}}) {
-        made.rulings[0].clocking = endless;
-        made.rulings[0].probe.reset();
-        if (endless.probe > 0) made.rulings[0].probe.emplace().candidate = made.rulings[0].arm.candidate;
-        EXPECT_FALSE(decode_announcement(encode(made), 2, 1));
+        Ruling ruling = ruling_of(0);
+        ruling.clocking = endless;
+        if (endless.probe > 0) ruling.probe = ruling.arm;
+        EXPECT_FALSE(decode_announcement(encode(with_ruling(ruling)), 2, 1));
     }
 }
 
 TEST(Announcement, OfWrongBytesIsNone) {
-    Announcement made;
-    made.next_first_call = 1;
-    made.rulings = {ruling_of(0)};
+    Announcement made = with_ruling(ruling_of(0));
     std::vector<std::byte> bytes = encode(made);
     ASSERT_TRUE(decode_announcement(bytes, 2, 1));
     for (std::size_t length = 0; length < bytes.size(); ++length) {

@@ -108,17 +108,10 @@ inline Network six_sites() {
         {332.8, 13.5, 371.7, 331.0, 0.0, 355.9},
         {61.4, 490.5, 722.9, 35.1, 355.9, 0.0},
     }};
-    Network network(24);
-    for (int from = 0; from < 24; ++from) {
-        for (int to = 0; to < 24; ++to) {
-            if (from == to) continue;
-            const auto row = static_cast<std::size_t>(from / 4);
-            const auto column = static_cast<std::size_t>(to / 4);
-            const double one_way_us = row == column ? 50 : round_trip_ms[row][column] * 500;
-            network.set_link(from, to, Link{.latency_us = one_way_us});
-        }
-    }
-    return network;
+    return network_of(24, [&](int a, int b) {
+        const auto row = static_cast<std::size_t>(a / 4), column = static_cast<std::size_t>(b / 4);
+        return Link{.latency_us = row == column ? 50 : round_trip_ms[row][column] * 500};
+    });
 }
 
 /// With processors and links as an ordinary machine has them.

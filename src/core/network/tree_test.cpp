@@ -16,6 +16,8 @@ using test::is_tree;
 using test::random_network;
 using test::six_sites;
 
+constexpr double never = std::numeric_limits<double>::infinity();
+
 double transfer_us(const Network& network, int from, int to, std::size_t length_bytes) {
     const Link link = network.link(from, to);
     return link.latency_us + static_cast<double>(length_bytes) / link.bandwidth_bytes_per_us;
@@ -43,7 +45,7 @@ double longest_below_us(const Tree& tree, const Network& network, int host,
 
 void expect_longest_first(const Tree& tree, const Network& network, std::size_t length_bytes) {
     for (int host = 0; host < tree.size(); ++host) {
-        double previous_us = std::numeric_limits<double>::infinity();
+        double previous_us = never;
         for (const int child : tree.children[static_cast<std::size_t>(host)]) {
             const double rest_us = transfer_us(network, host, child, length_bytes) +
                                    longest_below_us(tree, network, child, length_bytes);
@@ -98,7 +100,7 @@ TEST(HangFrom, RefusesEdgesThatDoNotSpan) {
     EXPECT_FALSE(hang_from({{0, 1}, {1, 1}, {2, 3}}, 0, network)) << "a host with itself";
     EXPECT_FALSE(hang_from({{0, 1}, {1, 2}, {2, 4}}, 0, network)) << "no such host";
     EXPECT_FALSE(hang_from({{0, 1}, {1, 2}, {2, -1}}, 0, network)) << "no such host";
-    network.set_link(1, 2, {.latency_us = std::numeric_limits<double>::infinity()});
+    network.set_link(1, 2, {.latency_us = never});
     EXPECT_FALSE(hang_from({{0, 1}, {1, 2}, {2, 3}}, 0, network)) << "nothing gets from 1 to 2";
     EXPECT_TRUE(hang_from({{0, 1}, {1, 2}, {2, 3}}, 3, network)) << "only 2 to 1 is needed";
 }
@@ -125,7 +127,6 @@ TEST(ShortestPathTree, IsAsShortAsBellmanAndFordSay) {
 }
 
 TEST(ShortestPathTree, GoesRoundUnusableLinksAndSaysWhereAHostCannotBeReached) {
-    constexpr double never = std::numeric_limits<double>::infinity();
     Network network(3);
     network.set_both(0, 1, {.latency_us = 5});
     network.set_both(1, 2, {.latency_us = 5});
@@ -217,7 +218,6 @@ double completion_us(const Tree& tree, const Network& network, int host, double 
 
 /// Any host that has the message may send it next to any that has not: all trees, all orders.
 double optimum_us(const Network& network, std::vector<double>& ready_us, double last_us) {
-    constexpr double never = std::numeric_limits<double>::infinity();
     double best_us = never;
     bool complete = true;
     for (std::size_t to = 0; to < ready_us.size(); ++to) {
@@ -246,7 +246,6 @@ double farthest_us(const Network& network, int root) {
 // Seen to fail with a choice by the sender's or the receiver's cost alone, and with children served
 // in another order than the longest first: the mean, 1.015, gets worse than what is allowed here.
 TEST(GreedyTree, IsNearTheBestOfAllTreesAndNeverBelowIt) {
-    constexpr double never = std::numeric_limits<double>::infinity();
     double ratios = 0;
     int cases = 0;
     for (int size = 2; size <= 5; ++size) {
@@ -283,8 +282,7 @@ TEST(GreedyTree, WithoutSendingCostsIsAsFastAsTheShortestPaths) {
 // With equal links and a send that costs as much as a link, the best that 8 hosts can do is the
 // binomial tree's three rounds. Catches a sender that never gets busy.
 TEST(GreedyTree, OfEqualHostsDoublesTheSendersEachRound) {
-    Network network(8);
-    for (int host = 0; host < 8; ++host) network.set_host(host, {.send_overhead_us = 10});
+    const Network network = test::uniform_network(8, {}, {.send_overhead_us = 10});
     const auto tree = greedy_tree(network, 3, 0);
     ASSERT_TRUE(tree);
     for (int host = 0; host < 8; ++host) {
@@ -327,7 +325,6 @@ TEST(Kruskal, LeavesOutWhatLighterLinksReplaceAndNothingElse) {
 }
 
 TEST(Kruskal, OfANetworkTakesTheSlowerDirectionAndSkipsUnusableLinks) {
-    constexpr double never = std::numeric_limits<double>::infinity();
     Network network(4);
     network.set_link(0, 1, {.latency_us = 1});
     network.set_link(1, 0, {.latency_us = 9});

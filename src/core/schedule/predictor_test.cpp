@@ -75,8 +75,7 @@ TEST(Predictor, AWindowClosesInALongPause) {
     for (const auto& [away_us, trips] : {std::pair{1000, 0}, {150'000, 1}, {400'000, 2}}) {
         Network network = test::uniform_network(3, {100, unlimited});
         network.transport.initial_window_bytes = 1000;
-        network.set_link(0, 2, {static_cast<double>(away_us), unlimited});
-        network.set_link(2, 0, {static_cast<double>(away_us), unlimited});
+        network.set_both(0, 2, {static_cast<double>(away_us), unlimited});
         EXPECT_EQ(predict(schedules, network).completion_us, 2 * away_us + 100 + 200 * trips) << away_us;
     }
 }
@@ -267,61 +266,59 @@ TEST(Predictor, AgreesWithTheRecursionOnRandomTrees) {
 constexpr MemoryCosts memory{.message_latency_us = 2, .message_overhead_us = 1,
                              .copy_bytes_per_us = 100, .reduce_bytes_per_us = 50};
 
-RankNetwork on_hosts(Network network, std::vector<int> host_of_rank) {
-    return {{std::move(network), {}, {}}, Placement(std::move(host_of_rank)), memory};
+RankNetwork on_hosts(Network network, std::vector<int> host_of_rank, MemoryCosts costs = memory) {
+    return {{std::move(network), {}, {}}, Placement(std::move(host_of_rank)), costs};
+}
+
+/// Of messages of 1000 bytes.
+double time_us(const std::vector<std::pair<int, int>>& ways, const RankNetwork& network) {
+    return predict(messages(network.rank_count(), ways, 1000), network).completion_us;
 }
 
 TEST(PredictorRanks, PairsOnTheSameHostsShareTheLinkPerDirection) {
-    const auto time_us = [](const std::vector<std::pair<int, int>>& ways, int hosts, std::vector<int> place) {
-        return predict(messages(4, ways, 1000), on_hosts(test::uniform_network(hosts, {100, 10}), std::move(place)))
-            .completion_us;
-    };
-    EXPECT_EQ(time_us({{0, 2}}, 2, {0, 0, 1, 1}), 200);
-    EXPECT_EQ(time_us({{0, 2}, {1, 3}}, 2, {0, 0, 1, 1}), 300);
-    EXPECT_EQ(time_us({{0, 2}, {3, 1}}, 2, {0, 0, 1, 1}), 200) << "there and back";
-    EXPECT_EQ(time_us({{0, 2}, {1, 3}}, 3, {0, 0, 1, 2}), 200) << "to two hosts";
+    const RankNetwork two = on_hosts(test::uniform_network(2, {100, 10}), {0, 0, 1, 1});
+    EXPECT_EQ(time_us({{0, 2}}, two), 200);
+    EXPECT_EQ(time_us({{0, 2}, {1, 3}}, two), 300);
+    EXPECT_EQ(time_us({{0, 2}, {3, 1}}, two), 200) << "there and back";
+    const RankNetwork three = on_hosts(test::uniform_network(3, {100, 10}), {0, 0, 1, 2});
+    EXPECT_EQ(time_us({{0, 2}, {1, 3}}, three), 200) << "to two hosts";
 }
 
 TEST(PredictorRanks, RanksShareTheirHostsPorts) {
-    const auto time_us = [](int hosts, std::vector<int> place) {
+    const auto both_us = [](int hosts, std::vector<int> place) {
         const Network network = test::uniform_network(hosts, {100, unlimited}, {0, 0, 10});
-        return predict(messages(4, {{0, 2}, {1, 3}}, 1000), on_hosts(network, std::move(place))).completion_us;
+        return time_us({{0, 2}, {1, 3}}, on_hosts(network, std::move(place)));
     };
-    EXPECT_EQ(time_us(3, {0, 0, 1, 2}), 300) << "the outgoing port of host 0";
-    EXPECT_EQ(time_us(3, {0, 1, 2, 2}), 300) << "the incoming port of host 2";
-    EXPECT_EQ(time_us(4, {0, 1, 2, 3}), 200);
+    EXPECT_EQ(both_us(3, {0, 0, 1, 2}), 300) << "the outgoing port of host 0";
+    EXPECT_EQ(both_us(3, {0, 1, 2, 2}), 300) << "the incoming port of host 2";
+    EXPECT_EQ(both_us(4, {0, 1, 2, 3}), 200);
 }
 
 TEST(PredictorRanks, RanksShareWhatTheirHostsMemoryCarries) {
     MemoryCosts shared = memory;
     shared.shared_bytes_per_us = 50;
-    const auto time_us = [&](const std::vector<std::pair<int, int>>& ways, int hosts, std::vector<int> place) {
-        const RankNetwork network{{test::uniform_network(hosts, {100, 10}), {}, {}}, Placement(std::move(place)),
-                                  shared};
-        return predict(messages(4, ways, 1000), network).completion_us;
-    };
+    const RankNetwork one = on_hosts(Network(1), {0, 0, 0, 0}, shared);
     // Overhead 1, 20 in the memory, latency 2 and overhead 1.
-    EXPECT_EQ(time_us({{0, 2}}, 1, {0, 0, 0, 0}), 24);
-    EXPECT_EQ(time_us({{0, 2}, {1, 3}}, 1, {0, 0, 0, 0}), 44);
-    EXPECT_EQ(time_us({{0, 2}, {1, 3}}, 2, {0, 1, 0, 1}), 24) << "each on a host of its own";
+    EXPECT_EQ(time_us({{0, 2}}, one), 24);
+    EXPECT_EQ(time_us({{0, 2}, {1, 3}}, one), 44);
+    EXPECT_EQ(time_us({{0, 2}, {1, 3}}, on_hosts(Network(2), {0, 1, 0, 1}, shared)), 24) << "each on a host of its own";
 }
 
 TEST(PredictorRanks, EachRankHasItsOwnProcessor) {
     const RankNetwork network = on_hosts(test::uniform_network(2, {100}, {10, 20}), {0, 0, 1, 1});
-    EXPECT_EQ(predict(messages(4, {{0, 2}, {1, 3}}, 8), network).completion_us, 130);
-    EXPECT_EQ(predict(messages(4, {{0, 2}, {0, 3}}, 8), network).completion_us, 140)
-        << "one sender, one message after the other";
+    EXPECT_EQ(time_us({{0, 2}, {1, 3}}, network), 130);
+    EXPECT_EQ(time_us({{0, 2}, {0, 3}}, network), 140) << "one sender, one message after the other";
 }
 
 TEST(PredictorRanks, AMessageInsideAHostCostsWhatMemoryCosts) {
     const RankNetwork network = on_hosts(Network(1), {0, 0, 0});
     // Overhead 1, then the receiver follows 2 behind: 1 of its own and 10 for 1000 bytes.
-    EXPECT_EQ(predict(messages(3, {{0, 1}}, 1000), network).completion_us, 1 + 2 + 1 + 10);
+    EXPECT_EQ(time_us({{0, 1}}, network), 1 + 2 + 1 + 10);
     EXPECT_EQ(predict(messages(3, {{0, 1}}, 0), network).completion_us, 1 + 2 + 1);
     // The second waits until the sender has moved the first.
-    EXPECT_EQ(predict(messages(3, {{0, 1}, {0, 2}}, 1000), network).completion_us, 11 + 1 + 2 + 1 + 10);
+    EXPECT_EQ(time_us({{0, 1}, {0, 2}}, network), 11 + 1 + 2 + 1 + 10);
     // Two messages to one receiver: its processor takes in one after the other.
-    EXPECT_EQ(predict(messages(3, {{0, 2}, {1, 2}}, 1000), network).completion_us, 3 + 11 + 11);
+    EXPECT_EQ(time_us({{0, 2}, {1, 2}}, network), 3 + 11 + 11);
 }
 
 TEST(PredictorRanks, CopiesAndReductionsKeepTheProcessorBusy) {

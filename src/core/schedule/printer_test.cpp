@@ -3,28 +3,17 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-
 #include "core/schedule/test_schedules.h"
 
 namespace mutirao {
 namespace {
 
-using test::input;
-using test::output;
-using test::scratch;
-
-std::vector<Schedule> one_of_each() {
-    std::vector<Schedule> ranks(2);
-    const StepId copied = ranks[0].copy(input(0, 8), output(8, 8));
-    const StepId received = ranks[0].receive(1, scratch(0, 8));
-    ranks[0].reduce(scratch(0, 8), output(8, 8), std::array{copied, received});
-    ranks[1].send(0, input(0, 8));
-    return ranks;
-}
+const std::vector<Schedule> one_of_each =
+    test::schedules_of(2, "0 copy input[0,8) into output[8,16); 0 receive scratch[0,8) from 1;"
+                          "0 reduce scratch[0,8) into output[8,16) after 0 1; 1 send input[0,8) to 0");
 
 TEST(Printer, TextHasOneLinePerStep) {
-    EXPECT_EQ(to_text(one_of_each()),
+    EXPECT_EQ(to_text(one_of_each),
               "rank 0  step 0  copy input[0,8) into output[8,16)\n"
               "rank 0  step 1  receive scratch[0,8) from 1\n"
               "rank 0  step 2  reduce scratch[0,8) into output[8,16)  after 0, 1\n"
@@ -36,7 +25,7 @@ TEST(Printer, TextHasOneLinePerStep) {
 
 TEST(Printer, JsonHasEveryField) {
     EXPECT_EQ(
-        to_json(one_of_each()),
+        to_json(one_of_each),
         R"({"ranks":[{"rank":0,"scratch_bytes":8,"steps":[)"
         R"({"id":0,"kind":"copy",)"
         R"("source":{"buffer":"input","offset_bytes":0,"length_bytes":8},)"

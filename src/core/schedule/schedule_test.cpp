@@ -11,32 +11,28 @@
 namespace mutirao {
 namespace {
 
-constexpr Region bytes(std::size_t offset, std::size_t length) {
-    return {Buffer::output, offset, length};
-}
-
-TEST(ScheduleDeathTest, RefusesDependenciesThatAreNotEarlier) {
-    Schedule schedule;
-    schedule.send(1, bytes(0, 1));
-    EXPECT_DEATH(schedule.send(1, bytes(0, 1), std::array{StepId{1}}), "1 against 1");
-    EXPECT_DEATH(schedule.send(1, bytes(0, 1), std::array{StepId{7}}), "7 against 1");
-    EXPECT_DEATH(schedule.send(1, bytes(0, 1), std::array{StepId{-1}}), "-1 against 1");
-}
-
-TEST(ScheduleDeathTest, RefusesNegativePeersAndUnequalCopies) {
-    Schedule schedule;
-    EXPECT_DEATH(schedule.send(-1, bytes(0, 1)), "negative peer .*-1 against 0");
-    EXPECT_DEATH(schedule.receive(-2, bytes(0, 1)), "negative peer .*-2 against 0");
-    EXPECT_DEATH(schedule.copy(bytes(0, 3), bytes(8, 4)), "3 against 4");
-}
-
-// Joining schedules: the parts' steps come out as they went in, with just the dependencies that
-// the bytes demand, and compositions of right collectives are right.
-
 using test::output;
 using test::schedules_of;
 using test::scratch;
 using test::waits_of;
+
+TEST(ScheduleDeathTest, RefusesDependenciesThatAreNotEarlier) {
+    Schedule schedule;
+    schedule.send(1, output(0, 1));
+    EXPECT_DEATH(schedule.send(1, output(0, 1), std::array{StepId{1}}), "1 against 1");
+    EXPECT_DEATH(schedule.send(1, output(0, 1), std::array{StepId{7}}), "7 against 1");
+    EXPECT_DEATH(schedule.send(1, output(0, 1), std::array{StepId{-1}}), "-1 against 1");
+}
+
+TEST(ScheduleDeathTest, RefusesNegativePeersAndUnequalCopies) {
+    Schedule schedule;
+    EXPECT_DEATH(schedule.send(-1, output(0, 1)), "negative peer .*-1 against 0");
+    EXPECT_DEATH(schedule.receive(-2, output(0, 1)), "negative peer .*-2 against 0");
+    EXPECT_DEATH(schedule.copy(output(0, 3), output(8, 4)), "3 against 4");
+}
+
+// Joining schedules: the parts' steps come out as they went in, with just the dependencies that
+// the bytes demand, and compositions of right collectives are right.
 
 using Ids = std::vector<StepId>;
 

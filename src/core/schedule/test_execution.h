@@ -10,6 +10,7 @@
 #include <map>
 #include <random>
 #include <ranges>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -161,76 +162,52 @@ class RandomExecution {
     std::map<Channel, std::vector<std::size_t>> channels_;
 };
 
-/// A call with made-up data: what is promised, executed in a random order of events.
-class RandomCall {
-  public:
-    RandomCall(Promise promise, unsigned seed) : promise_(std::move(promise)), seed_(seed) {
-        std::mt19937 random(seed);
-        std::size_t bytes = 0;
-        for (const auto* pieces : {&promise_.before, &promise_.after}) {
-            for (const auto& [region, ranks, source_offset_bytes] : std::views::join(*pieces))
-                bytes = std::max({bytes, region.end_bytes(), source_offset_bytes + region.length_bytes});
-        }
-        data_.assign(promise_.before.size(), Bytes(bytes + spare_bytes));
-        for (unsigned char& byte : std::views::join(data_)) byte = modulo(static_cast<int>(random() >> 1));
+/// What a piece is to hold, where each rank's operand or message is its row of `data`.
+inline Bytes expected_of(const Piece& piece, const std::vector<Bytes>& data, bool commutes) {
+    const auto of_rank = [&](int rank) {
+        const auto begin =
+            data[static_cast<std::size_t>(rank)].begin() + static_cast<std::ptrdiff_t>(piece.source_offset_bytes);
+        return Bytes(begin, begin + static_cast<std::ptrdiff_t>(piece.region.length_bytes));
+    };
+    Bytes result = of_rank(piece.ranks.back());
+    for (const int rank : piece.ranks | std::views::reverse | std::views::drop(1)) {
+        const Bytes left = of_rank(rank);
+        for (std::size_t i = 0; i + unit_bytes <= result.size(); i += unit_bytes)
+            (commutes ? add : combine)(&left[i], &result[i]);
     }
+    return result;
+}
 
-    /// What went wrong, or nothing.
-    std::string run(const std::vector<Schedule>& schedules) {
-        std::vector<Memory> memory(schedules.size());
-        for (std::size_t rank = 0; rank < memory.size(); ++rank) {
-            memory[rank][0].assign(data_[rank].size(), 0);
-            memory[rank][1].assign(data_[rank].size(), 0xEE);
-            memory[rank][2].assign(schedules[rank].scratch_bytes() + spare_bytes, 0);
-            for (const Piece& piece : promise_.before[rank]) put(expected(piece), piece, memory[rank]);
-        }
-        std::string fault = RandomExecution(schedules, memory, promise_.commutes, seed_).run();
-        for (std::size_t rank = 0; rank < memory.size() && fault.empty(); ++rank) {
-            for (const Piece& piece : promise_.after[rank]) {
-                if (found(piece, memory[rank]) != expected(piece)) {
-                    fault = "rank " + std::to_string(rank) + " has wrong bytes";
-                }
-            }
-        }
-        return fault;
+/// What goes wrong in a call with made-up data, executed in a random order of events; nothing where all is as promised.
+inline std::string fault_in_random_order(const std::vector<Schedule>& schedules, const Promise& promise,
+                                         unsigned seed) {
+    constexpr std::size_t spare_bytes = 8;  // for schedules with a fault
+    std::mt19937 random(seed);
+    std::size_t end_bytes = 0;
+    for (const auto* pieces : {&promise.before, &promise.after}) {
+        for (const auto& [region, ranks, source_offset_bytes] : std::views::join(*pieces))
+            end_bytes = std::max({end_bytes, region.end_bytes(), source_offset_bytes + region.length_bytes});
     }
-
-  private:
-    Bytes expected(const Piece& piece) const {
-        Bytes result;
-        for (auto rank = piece.ranks.rbegin(); rank != piece.ranks.rend(); ++rank) {
-            const auto begin = data_[static_cast<std::size_t>(*rank)].begin() +
-                               static_cast<std::ptrdiff_t>(piece.source_offset_bytes);
-            const Bytes left(begin, begin + static_cast<std::ptrdiff_t>(piece.region.length_bytes));
-            if (result.empty()) {
-                result = left;
-                continue;
-            }
-            for (std::size_t i = 0; i + unit_bytes <= result.size(); i += unit_bytes) {
-                (promise_.commutes ? add : combine)(&left[i], &result[i]);
-            }
-        }
-        return result;
+    const std::size_t bytes = end_bytes + spare_bytes;
+    std::vector<Bytes> data(promise.before.size(), Bytes(bytes));
+    for (unsigned char& byte : std::views::join(data)) byte = modulo(static_cast<int>(random() >> 1));
+    std::vector<Memory> memory;
+    const auto place_of = [&](std::size_t rank, const Piece& piece) {
+        return std::span(memory[rank][static_cast<std::size_t>(piece.region.buffer)])
+            .subspan(piece.region.offset_bytes, piece.region.length_bytes);
+    };
+    for (std::size_t rank = 0; rank < schedules.size(); ++rank) {
+        memory.push_back({Bytes(bytes), Bytes(bytes, 0xEE), Bytes(schedules[rank].scratch_bytes() + spare_bytes)});
+        for (const Piece& piece : promise.before[rank])
+            std::ranges::copy(expected_of(piece, data, promise.commutes), place_of(rank, piece).begin());
     }
-
-    static void put(const Bytes& bytes, const Piece& piece, Memory& memory) {
-        std::copy(bytes.begin(), bytes.end(),
-                  memory[static_cast<std::size_t>(piece.region.buffer)].begin() +
-                      static_cast<std::ptrdiff_t>(piece.region.offset_bytes));
-    }
-
-    static Bytes found(const Piece& piece, const Memory& memory) {
-        const auto begin = memory[static_cast<std::size_t>(piece.region.buffer)].begin() +
-                           static_cast<std::ptrdiff_t>(piece.region.offset_bytes);
-        return {begin, begin + static_cast<std::ptrdiff_t>(piece.region.length_bytes)};
-    }
-
-    /// For schedules with a fault.
-    static constexpr std::size_t spare_bytes = 8;
-
-    Promise promise_;
-    unsigned seed_;
-    std::vector<Bytes> data_;
-};
+    const std::string stuck = RandomExecution(schedules, memory, promise.commutes, seed).run();
+    if (!stuck.empty()) return stuck;
+    for (std::size_t rank = 0; rank < memory.size(); ++rank)
+        for (const Piece& piece : promise.after[rank])
+            if (!std::ranges::equal(place_of(rank, piece), expected_of(piece, data, promise.commutes)))
+                return "rank " + std::to_string(rank) + " has wrong bytes";
+    return {};
+}
 
 }  // namespace mutirao::test

@@ -21,20 +21,12 @@ constexpr double unusable = std::numeric_limits<double>::infinity();
 RankNetwork limited_network(unsigned seed) {
     std::mt19937 random(seed);
     const int hosts = 2 + static_cast<int>(random() % 6);
-    Network network = test::random_network(seed, hosts);
-    if (seed % 2 == 0) {
-        for (int host = 0; host < hosts; ++host) network.set_host(host, {});
-    }
+    const Network full = test::random_network(seed, hosts);
+    Network network = seed % 4 >= 2 ? Network(hosts, full.latency_us()) : full;
+    for (int host = 0; host < hosts; ++host) network.set_host(host, seed % 2 == 0 ? HostCosts{} : full.host(host));
     if (seed % 3 == 0) {
         network.transport = {.eager_limit_bytes = 1000, .buffered_limit_bytes = 5000,
                              .detached_bytes = 10'000};
-    }
-    if (seed % 4 >= 2) {
-        for (int from = 0; from < hosts; ++from) {
-            for (int to = 0; to < hosts; ++to) {
-                if (from != to) network.set_link(from, to, {network.link(from, to).latency_us});
-            }
-        }
     }
     Topology topology = topology_of(network);
     topology.site_of.clear();
@@ -91,19 +83,13 @@ Network one_way_round() {
     return network;
 }
 
-struct ByHand {
-    Collective collective;
-    double latency_us;
-    double bandwidth_us;
-};
-
 // Of 100 bytes, from or to host 1; ports of 1, 2 and 4 bytes/us.
 TEST(Bounds, OfThreeHostsAreAsComputedByHand) {
     Network network = one_way_round();
     for (const int host : {0, 1, 2})
         network.set_host(host, {.port_bytes_per_us = static_cast<double>(1 << host)});
     const RankNetwork ranks = test::one_rank_per_host({network, {}, {}});
-    constexpr ByHand expected[] = {
+    const std::tuple<Collective, double, double> by_hand[] = {
         {Collective::barrier, 60, 0},
         {Collective::broadcast, 60, 60 + 100},          // into host 0
         {Collective::gather, 50, 10 + 100},             // out of host 0, or both into host 1
@@ -116,14 +102,13 @@ TEST(Bounds, OfThreeHostsAreAsComputedByHand) {
         {Collective::scan, 30, 30 + 100},               // out of host 0, to host 2
         {Collective::exscan, 30, 30 + 100},
     };
-    for (const ByHand& each : expected) {
-        const bool rooted = row_of(each.collective).rooted;
-        const CallShape shape{.collective = each.collective, .root = rooted ? 1 : 0,
-                              .length_bytes = each.collective == Collective::barrier ? 0u : 100u};
+    for (const auto& [collective, latency_us, bandwidth_us] : by_hand) {
+        const CallShape shape{.collective = collective, .root = row_of(collective).rooted ? 1 : 0,
+                              .length_bytes = collective == Collective::barrier ? 0u : 100u};
         const auto bounds = lower_bounds(shape, ranks);
         ASSERT_TRUE(bounds);
-        EXPECT_DOUBLE_EQ(bounds->latency_us, each.latency_us) << to_string(each.collective);
-        EXPECT_DOUBLE_EQ(bounds->bandwidth_us, each.bandwidth_us) << to_string(each.collective);
+        EXPECT_DOUBLE_EQ(bounds->latency_us, latency_us) << to_string(collective);
+        EXPECT_DOUBLE_EQ(bounds->bandwidth_us, bandwidth_us) << to_string(collective);
     }
 }
 
@@ -285,11 +270,8 @@ TEST(Bounds, HoldAmongManyHosts) {
         EXPECT_GE(*predict_candidate(native_candidate(row.collective), shape, ranks), bounds->us())
             << row.name;
     }
-    Network without_overheads = network;
-    for (int host = 0; host < hosts; ++host) without_overheads.set_host(host, {});
-    EXPECT_DOUBLE_EQ(lower_bounds({.root = 77, .length_bytes = 1},
-                                  test::one_rank_per_host(topology_of(without_overheads)))
-                         ->latency_us,
+    const RankNetwork latencies = test::one_rank_per_host(topology_of(Network(hosts, network.latency_us())));
+    EXPECT_DOUBLE_EQ(lower_bounds({.root = 77, .length_bytes = 1}, latencies)->latency_us,
                      *latency_bound_us(network, 77));
 }
 

@@ -21,9 +21,8 @@ using Truth = std::function<double(const Arm& arm, std::uint64_t number)>;
 
 class DecidedProgram {
   public:
-    explicit DecidedProgram(Decider& decider, int reporters = 2) : decider_(decider), reporters_(reporters) {}
+    explicit DecidedProgram(Decider& decider) : decider_(decider) {}
 
-    double gap_us = 0;  ///< between two calls
     bool unruled = false;  ///< the decider is not asked yet
     bool silent = false;  ///< what ranks have to tell is under way until tell_all()
 
@@ -35,7 +34,7 @@ class DecidedProgram {
     void add(const ShapeClass& shapes, Truth truth, bool watched = true) {
         const Ruling native{shapes, native_candidate(shapes.collective), {}};
         classes_.insert_or_assign(shapes, Running{std::move(truth), native, Course(shapes)});
-        decider_.take_on(shapes, reporters_, watched);
+        decider_.take_on(shapes, reporters, watched);
     }
 
     /// One call of that class; what it took.
@@ -49,7 +48,6 @@ class DecidedProgram {
         now_us_ += time_us;
         took_us_ += time_us;
         if (clocked && it.course.add(now_us_ - time_us, now_us_)) tell(it.course.take_report());
-        now_us_ += gap_us;
         return time_us;
     }
 
@@ -86,11 +84,12 @@ class DecidedProgram {
 
     void tell(const TimeReport& report) {
         if (silent) return untold_.push_back(report);
-        for (int rank = 0; rank < reporters_; ++rank) decider_.on_report(report);
+        for (int rank = 0; rank < reporters; ++rank) decider_.on_report(report);
     }
 
+    static constexpr int reporters = 2;
+
     Decider& decider_;
-    int reporters_;
     std::map<ShapeClass, Running> classes_;
     std::vector<std::string> ran_;
     std::vector<Decided> decided_;
@@ -176,17 +175,6 @@ struct Rivals {
     std::ptrdiff_t least_tried = 0;
 };
 
-Outlook with_bound(Outlook made, double bound_us) {
-    made.bound_us = bound_us;
-    return made;
-}
-
-constexpr double connecting_us = 2e6;
-Outlook with_connections(Outlook made) {
-    made.arms[1].connecting_us = connecting_us;
-    return made;
-}
-
 /// The rival's `made`-th call, from 1 on, takes what that says.
 test::Truth rival_takes(double native_us, std::function<double(int made)> rival_us) {
     return [=, made = 0](const Arm& run, std::uint64_t) mutable {
@@ -212,9 +200,11 @@ TEST(Rivals, RunByWhatIsMeasuredToBeFaster) {
     const Outlook too_slow = outlook({{"native", 600'000}, {"ring", 280'000}});
     const test::Truth four_times = takes({{"native", 400'000}, {"ring", 1'600'000}});
     const Outlook uncertain = outlook({{"native", 400'000}, {"ring", 420'000}}, Collective::allreduce, 3);
-    const test::Truth connects =
-        rival_takes(500'000, [](int made) { return 300'000 + (made == 1 ? connecting_us : 0); });
-    const Outlook connecting = with_connections(outlook({{"native", 500'000}, {"ring", 300'000}}));
+    Outlook near_bound = outlook({{"native", 10'000}, {"ring", 5000}});
+    near_bound.bound_us = 9800;
+    const test::Truth connects = rival_takes(500'000, [](int made) { return 300'000 + (made == 1 ? 2e6 : 0); });
+    Outlook connecting = outlook({{"native", 500'000}, {"ring", 300'000}});
+    connecting.arms[1].connecting_us = 2e6;
     const Rivals cases[] = {
         {"native is measured before anything else runs", allreduces, far_faster, too_slow, 4, "native", 0},
         {"far faster, and predicted 2.4 times too slow, as in the loop that this was made for: within ten calls",
@@ -226,7 +216,7 @@ TEST(Rivals, RunByWhatIsMeasuredToBeFaster) {
         {"a tie is native's", allreduces, takes({{"native", 10'000}, {"ring", 9900}}),
          outlook({{"native", 10'000}, {"ring", 9500}}), 2000, "native", 20, 0, "measured"},
         {"what is near the bound is left alone", allreduces, takes({{"native", 10'000}, {"ring", 5000}}),
-         with_bound(outlook({{"native", 10'000}, {"ring", 5000}}), 9800), 100, "native", 0, 0,
+         near_bound, 100, "native", 0, 0,
          "nothing is predicted to take less"},
         {"calls that overlap take less than the bound, which is no reason to change", broadcasts,
          takes({{"native", 210'000}, {"tree:kind=mst", 260'000}}), tree_at_the_bound(), 200, "native", 2},
@@ -276,14 +266,12 @@ TEST_F(DeciderTest, NativeMayRunSomethingSlowerThanItIsTakenFor) {
         made.arms.front().slowest_ratio = slowest_ratio;
         return made;
     };
-    program.add(allreduces, takes({{"native", 346'000}, {"ring", 146'000}}));
-    decider.on_outlook(allreduces, predicted(2));
+    begin(allreduces, takes({{"native", 346'000}, {"ring", 146'000}}), predicted(2));
     calls(allreduces, 40);
     EXPECT_EQ(program.ran().back(), "ring");
     // If there is nothing else that it may run, the ranks are late.
     const ShapeClass others{Collective::allreduce, 0, 10};
-    program.add(others, takes({{"native", 346'000}, {"ring", 346'000}}));
-    decider.on_outlook(others, predicted(1));
+    begin(others, takes({{"native", 346'000}, {"ring", 346'000}}), predicted(1));
     calls(others, 40);
     EXPECT_EQ(std::count(program.ran().end() - 40, program.ran().end(), "native"), 40);
     EXPECT_NEAR(decider.find(allreduces)->least_predicted_share(346'000), 0.5, 0.01);

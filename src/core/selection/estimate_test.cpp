@@ -289,25 +289,11 @@ constexpr double never = std::numeric_limits<double>::infinity();
 
 /// Latencies only, as between sites.
 Network random_latencies(unsigned seed, int host_count) {
-    Network network = test::random_network(seed, host_count);
-    for (int a = 0; a < host_count; ++a) {
-        network.set_host(a, {});
-        for (int b = 0; b < host_count; ++b) {
-            if (a != b) network.set_link(a, b, Link{.latency_us = network.link(a, b).latency_us});
-        }
-    }
-    return network;
+    return {host_count, test::random_network(seed, host_count).latency_us()};
 }
 
 double last_arrival_us(const Tree& tree, const Network& network) {
-    double last_us = 0;
-    for (int host = 0; host < tree.size(); ++host) {
-        double sum_us = 0;
-        for (int at = host; at != tree.root; at = tree.parent[static_cast<std::size_t>(at)])
-            sum_us += network.link(tree.parent[static_cast<std::size_t>(at)], at).latency_us;
-        last_us = std::max(last_us, sum_us);
-    }
-    return last_us;
+    return std::ranges::max(arrivals_us(tree, network, 0));
 }
 
 // Caught when planted: tolerance not looked at.

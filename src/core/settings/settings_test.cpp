@@ -11,18 +11,6 @@
 namespace mutirao {
 namespace {
 
-/// A setting changed away from its default, so that a default that does nothing is seen.
-Settings all_changed() {
-    Settings settings;
-    settings.enabled = false;
-    settings.force({find_algorithm(Collective::broadcast, "flat"), {}});
-    settings.report = "somewhere.json";
-    settings.ranks_per_host = 77;
-    settings.probe_timeout_ms = 77;
-    settings.eager_limit_bytes = 77;
-    return settings;
-}
-
 std::string environment_error(const std::vector<std::string>& environment) {
     return parse_environment(environment).error;
 }
@@ -35,7 +23,14 @@ bool one_line(const std::string& text) {
 
 // Catches a documented default that differs from the one in the struct.
 TEST(Settings, EveryDefaultIsWhatTheStructSays) {
-    Settings settings = all_changed();
+    Settings settings;
+    // So that a default that does nothing is seen.
+    settings.enabled = false;
+    settings.force({find_algorithm(Collective::broadcast, "flat"), {}});
+    settings.report = "somewhere.json";
+    settings.ranks_per_host = 77;
+    settings.probe_timeout_ms = 77;
+    settings.eager_limit_bytes = 77;
     for (const SettingRow& row : setting_rows()) {
         EXPECT_EQ(assign_setting(settings, row.name, row.default_value), "") << row.name;
     }

@@ -25,13 +25,13 @@ inline MPI_Comm communicator_of_one() {
 }
 
 /// So many ranks on each host, one host after another.
-inline World world_with(int hosts, int ranks_per_host, int my_rank = 0) {
+inline World world_with(int hosts, int ranks_per_host) {
     std::vector<Introduction> all(static_cast<std::size_t>(hosts * ranks_per_host));
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
         all[rank].host_identity = rank / static_cast<std::size_t>(ranks_per_host);
         all[rank].enabled = 1;
     }
-    return world_of(all, my_rank);
+    return world_of(all, 0);
 }
 
 }  // namespace mutirao::mpi::test

@@ -210,15 +210,9 @@ Times random_delays(const Schedule& schedule, std::mt19937& random) {
 }
 
 std::vector<Schedule> schedules_of(const Candidate& candidate, int size) {
-    constexpr std::array roots{0};
-    constexpr std::array<std::size_t, 1> units{5};
-    const CallShape shape = mutirao::test::shapes_for(*candidate.algorithm, size, roots, units).front();
+    const CallShape shape = mutirao::test::shapes_for(*candidate.algorithm, size, {0}, {5}).front();
     return mutirao::test::build_all(candidate, shape, size,
                            mutirao::test::random_tree(candidate.parameters.tree, size, shape.root));
-}
-
-bool fits(const Candidate& candidate, int size) {
-    return candidate.algorithm->fits == nullptr || candidate.algorithm->fits(size);
 }
 
 TEST(StraightLine, BeginsEverythingWhenItCanBegin) {
@@ -226,7 +220,7 @@ TEST(StraightLine, BeginsEverythingWhenItCanBegin) {
     int lines = 0;
     for (const Candidate& candidate : mutirao::test::candidates_in_one_piece()) {
         for (const int size : {2, 3, 5, 8}) {
-            if (!fits(candidate, size)) continue;
+            if (!allows(*candidate.algorithm, true, size)) continue;
             const std::vector<Schedule> schedules = schedules_of(candidate, size);
             for (int rank = 0; rank < size; ++rank) {
                 const Schedule& schedule = schedules[static_cast<std::size_t>(rank)];
