@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <fstream>
 #include <map>
 #include <numeric>
 #include <span>
@@ -29,12 +29,9 @@ std::uint64_t hash_of(const std::string& text) { return fnv1a(std::as_bytes(std:
 std::string host_identity() {
     std::string identity(256, '\0');
     gethostname(identity.data(), identity.size() - 1);
-    if (std::FILE* const file = std::fopen("/proc/sys/kernel/random/boot_id", "r")) {
-        char boot[64] = {};
-        identity.append(boot, std::fread(boot, 1, sizeof boot - 1, file));
-        std::fclose(file);
-    }
-    return identity;
+    std::string boot;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+    return identity + boot;
 }
 
 bool all_alike(const std::vector<Introduction>& all, std::uint64_t Introduction::*field) {
