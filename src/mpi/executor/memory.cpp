@@ -164,12 +164,6 @@ void PackedMessage::make_room() {
     avoid_null();
 }
 
-void PackedMessage::free_shifted() {
-    if (shifted_ != MPI_DATATYPE_NULL) {
-        PMPI_Type_free(&shifted_);
-    }
-}
-
 // With MPI_BOTTOM the datatype holds absolute addresses. MPI_Pack of MPICH 4.0 takes the null pointer
 // for an error, so the same data is described as seen from an address of our own.
 void PackedMessage::avoid_null() {
@@ -306,20 +300,15 @@ void Memory::write_beside(std::size_t length_bytes) {
 }
 
 int Memory::finish() {
-    const int error = output_ ? output_->finish() : MPI_SUCCESS;
-    return error == MPI_SUCCESS && !blocks_to_write_.empty() ? finish_blocks() : error;
-}
-
-int Memory::finish_blocks() {
+    int error = output_ ? output_->finish() : MPI_SUCCESS;
     const std::byte* next = output_copy_.get();
     for (const Elements& block : blocks_to_write_) {
-        const int error = block.bytes() > 0 ? unpack(next, block, comm_) : MPI_SUCCESS;
-        if (error != MPI_SUCCESS) {
-            return error;
+        if (block.bytes() > 0 && error == MPI_SUCCESS) {
+            error = unpack(next, block, comm_);
         }
         next += block.bytes();
     }
-    return MPI_SUCCESS;
+    return error;
 }
 
 TypedMemory::TypedMemory(MPI_Datatype type, MPI_Count count) {
@@ -504,27 +493,6 @@ std::optional<OperatorKind> examine(MPI_Op op, MPI_Datatype type) {
     return OperatorKind{false, commutes != 0};
 }
 
-/// Elements of a type that has holes, where an operator can work on them.
-class Unpacked {
-  public:
-    Unpacked(MPI_Datatype type, int count) : memory_(type, count), type_(type), count_(count) {}
-
-    void* data() { return memory_.first(); }
-    int take(const std::byte* packed, int length_bytes) {
-        int position = 0;
-        return PMPI_Unpack(packed, length_bytes, &position, data(), count_, type_, MPI_COMM_SELF);
-    }
-    int give(std::byte* packed, int length_bytes) {
-        int position = 0;
-        return PMPI_Pack(data(), count_, type_, packed, length_bytes, &position, MPI_COMM_SELF);
-    }
-
-  private:
-    TypedMemory memory_;
-    MPI_Datatype type_;
-    int count_;
-};
-
 }  // namespace
 
 std::optional<OperatorKind> operator_kind(MPI_Op op, MPI_Datatype type) {
@@ -552,14 +520,16 @@ int reduce_packed(const Reduction& reduction, const std::byte* source, std::byte
     if (reduction.layout.in_place) {
         return PMPI_Reduce_local(source, target, count, reduction.type, reduction.op);
     }
-    const int length = static_cast<int>(length_bytes);
-    Unpacked from(reduction.type, count), to(reduction.type, count);
-    int error = from.take(source, length);
-    if (error == MPI_SUCCESS) error = to.take(target, length);
+    // Of a type that has holes, where an operator can work on them.
+    TypedMemory from(reduction.type, count), to(reduction.type, count);
+    const Elements operand{from.first(), count, reduction.type, reduction.layout};
+    const Elements result{to.first(), count, reduction.type, reduction.layout};
+    int error = unpack(source, operand, MPI_COMM_SELF);
+    if (error == MPI_SUCCESS) error = unpack(target, result, MPI_COMM_SELF);
     if (error == MPI_SUCCESS) {
-        error = PMPI_Reduce_local(from.data(), to.data(), count, reduction.type, reduction.op);
+        error = PMPI_Reduce_local(operand.buffer, result.buffer, count, reduction.type, reduction.op);
     }
-    return error != MPI_SUCCESS ? error : to.give(target, length);
+    return error == MPI_SUCCESS ? pack(result, target, MPI_COMM_SELF) : error;
 }
 
 }  // namespace mutirao::mpi
