@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdio>
 #include <limits>
+#include <ranges>
+#include <span>
 
 #include "core/algorithms/algorithm.h"
 #include "core/schedule/predictor.h"
@@ -271,11 +273,8 @@ void write_scene(JsonWriter& json, const Scene& scene) {
     json.member("ranks", scene.ranks());
     if (row_of(scene.shape.collective).rooted) json.member("root", scene.shape.root);
     json.member("length_bytes", scene.shape.length_bytes);
-    json.key("host_of").begin_array();
-    for (int rank = 0; rank < scene.ranks(); ++rank) {
-        json.value(scene.network->placement().host_of(rank));
-    }
-    json.end_array();
+    json.list("host_of", std::views::iota(0, scene.ranks()),
+              [&](int rank) { json.value(scene.network->placement().host_of(rank)); });
 }
 
 /// null where there are none, as where some rank cannot be reached.
@@ -356,17 +355,16 @@ void write_evaluated(JsonWriter& json, const Candidate& candidate, std::optional
 }
 
 void write_tree(JsonWriter& json, const Tree& tree, const Scene& scene) {
-    json.key("edges").begin_array();
-    for (int host : from_root_down(tree)) {
+    const std::vector<int> hosts = from_root_down(tree);
+    json.list("edges", std::span(hosts).subspan(1), [&](int host) {
         const int parent = tree.parent[static_cast<std::size_t>(host)];
-        if (parent < 0) continue;
         json.begin_object()
             .member("parent", parent)
             .member("child", host)
             .member("latency_us", scene.topology().network.link(parent, host).latency_us)
             .end_object();
-    }
-    json.end_array().member("site_of", scene.topology().site_of);
+    });
+    json.member("site_of", scene.topology().site_of);
 }
 
 void show_schedule(const Words& words, std::ostream& out) {
