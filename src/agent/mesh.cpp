@@ -445,7 +445,6 @@ std::optional<Datagram> Mesh::receive_datagram() {
         const ssize_t count = recvmsg(endpoint_.udp(), &message, MSG_DONTWAIT);
         if (count < 0) {
             // What an earlier datagram met on its way (port unreachable) is reported here.
-            if (errno == EAGAIN || errno == EWOULDBLOCK) return std::nullopt;
             if (errno == ECONNREFUSED || errno == EINTR) continue;
             return std::nullopt;
         }

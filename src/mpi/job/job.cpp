@@ -587,12 +587,10 @@ void Job::complete_on([[maybe_unused]] MPI_Comm comm) {
             patience.rest();
             lock.lock();
         }
-        for (auto each = adopted_.begin(); each != adopted_.end();) {
-            const auto next = std::next(each);
-            if (each->comm == comm) {
+        for (auto next = adopted_.begin(); next != adopted_.end();) {
+            if (const auto each = next++; each->comm == comm) {
                 there.splice(there.end(), adopted_, each);
             }
-            each = next;
         }
     }
     for (Adopted& each : there) {
