@@ -52,6 +52,14 @@ function(mutirao_compile_by_folder target)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
+# Fills `sources` and `tests` from the present folder and those in it: a new file is found by itself.
+macro(mutirao_find_sources_and_tests)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
+    set(tests ${sources})
+    list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+endmacro()
+
 # Small test programs run one ctest entry per test, so that a failure is named and tests run in
 # parallel. The target `unit_tests` is all of them.
 add_custom_target(unit_tests)
@@ -59,6 +67,7 @@ function(mutirao_add_unit_tests target library)
     find_package(GTest REQUIRED)
     include(GoogleTest)
     add_executable(${target} ${ARGN})
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
     target_link_libraries(${target} PRIVATE ${library} GTest::gtest_main)
     mutirao_compile_as_test(${target})
     mutirao_precompile_test_headers(${target})
