@@ -10,9 +10,7 @@
 #include <ranges>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
-#include "common/system.h"
 #include "core/text/json.h"
 #include "core/text/numbers.h"
 

@@ -9,9 +9,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <vector>
-
-#include "common/system.h"
 
 namespace mutirao::lab {
 namespace {

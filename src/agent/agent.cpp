@@ -22,7 +22,6 @@
 #include "agent/links.h"
 #include "agent/mesh.h"
 #include "agent/news_batches.h"
-#include "agent/segment.h"
 #include "agent/sensors/bandwidth.h"
 #include "agent/sensors/host_sensors.h"
 #include "agent/system.h"

@@ -1,6 +1,5 @@
 #include "agent/link_prober.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace mutirao::agent {

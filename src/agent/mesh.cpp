@@ -4,11 +4,9 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 
-#include "agent/system.h"
 #include "core/text/bytes.h"
 
 namespace mutirao::agent {

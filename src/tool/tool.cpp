@@ -16,7 +16,6 @@
 #include "core/settings/settings.h"
 #include "core/text/json.h"
 #include "core/text/units.h"
-#include "tool/arguments.h"
 #include "tool/network_file.h"
 
 namespace mutirao::tool {

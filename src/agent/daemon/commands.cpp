@@ -19,7 +19,6 @@
 #include "core/text/bytes.h"
 #include "core/text/json.h"
 #include "core/text/numbers.h"
-#include "tool/arguments.h"
 
 namespace mutirao::agent {
 

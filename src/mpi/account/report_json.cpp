@@ -6,10 +6,8 @@
 #include <list>
 #include <memory>
 #include <mutex>
-#include <optional>
 
 #include "core/text/json.h"
-#include "mpi/account/record.h"
 #include "mpi/base/environment.h"
 #include "mpi/job/job.h"
 

@@ -1,13 +1,10 @@
 #include "mpi/base/environment.h"
 
-#include <dlfcn.h>
 #include <mpi.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <initializer_list>
-#include <string>
 
 #include "core/network/network.h"
 

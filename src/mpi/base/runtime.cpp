@@ -13,14 +13,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/text/bytes.h"
 #include "mpi/base/environment.h"
 #include "mpi/base/world.h"
-#include "profile/profile_store.h"
 
 namespace mutirao::mpi {
 namespace {

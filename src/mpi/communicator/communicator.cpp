@@ -6,18 +6,10 @@
 #include <mutex>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
-#include "core/network/sites.h"
 #include "core/text/units.h"
-#include "mpi/account/record.h"
-#include "mpi/account/report.h"
 #include "mpi/base/environment.h"
 #include "mpi/base/runtime.h"
-#include "mpi/base/waiting.h"
-#include "mpi/base/world.h"
-#include "mpi/decide/docket.h"
-#include "mpi/job/job.h"
 #include "mpi/watch/lookout.h"
 
 namespace mutirao::mpi {

@@ -1,10 +1,7 @@
 #include "mpi/communicator/ruling_table.h"
 
-#include <utility>
-
 #include "core/algorithms/over_placement.h"
 #include "core/text/units.h"
-#include "mpi/account/record.h"
 #include "mpi/base/runtime.h"
 
 namespace mutirao::mpi {

@@ -1,9 +1,6 @@
 #include "mpi/decide/announcement_post.h"
 
-#include <algorithm>
-#include <iterator>
 #include <memory>
-#include <utility>
 
 #include "core/algorithms/shape.h"
 #include "core/text/invariant.h"

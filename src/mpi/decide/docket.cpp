@@ -1,27 +1,21 @@
 #include "mpi/decide/docket.h"
 
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <ctime>
 #include <list>
-#include <mutex>
 #include <stop_token>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "agent/system.h"
-#include "core/epochs/epochs.h"
 #include "core/network/sites.h"
 #include "core/text/units.h"
-#include "mpi/account/record.h"
 #include "mpi/account/report.h"
 #include "mpi/base/runtime.h"
 #include "mpi/base/waiting.h"
 #include "mpi/job/job.h"
-#include "mpi/watch/lookout.h"
-#include "profile/profile_store.h"
 
 namespace mutirao::mpi {
 

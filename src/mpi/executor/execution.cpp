@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <compare>
-#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <map>
 #include <set>
-#include <utility>
 
 #include "core/schedule/connections.h"
-#include "mpi/base/waiting.h"
 
 namespace mutirao::mpi {
 namespace {

@@ -2,18 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <bit>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <dlfcn.h>
 #include <initializer_list>
 #include <link.h>
 #include <numeric>
-#include <span>
 #include <utility>
-#include <vector>
 
 #include "mpi/base/runtime.h"
 

@@ -1,13 +1,11 @@
 #include "mpi/job/job.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -16,7 +14,6 @@
 #include "mpi/base/environment.h"
 #include "mpi/base/runtime.h"
 #include "mpi/base/waiting.h"
-#include "mpi/base/world.h"
 #include "mpi/job/modex.h"
 #include "mpi/watch/host_agent.h"
 #include "mpi/watch/in_band.h"
