@@ -108,12 +108,12 @@ std::string short_host_name() {
     return whole.substr(0, whole.find('.'));
 }
 
-}  // namespace
-
 bool is_verbose(int level) {
     return settings_of_environment().verbose >= level &&
            (level >= level_of_every_rank || rank_in_job() == 0);
 }
+
+}  // namespace
 
 void say(int level, const std::string& what) {
     if (!is_verbose(level)) {

@@ -133,9 +133,7 @@ void Communicator::be_native(std::string reason) {
     repeated_.forget();
     surroundings_.background = nullptr;
     const std::lock_guard lock(record_->mutex);
-    if (is_verbose(2)) {
-        say(2, title_of(*record_) + ": left to the MPI library: " + reason);
-    }
+    say(2, title_of(*record_) + ": left to the MPI library: " + reason);
     record_->native = true;
     record_->reason = std::move(reason);
 }
@@ -487,10 +485,8 @@ void Communicator::rule(const std::shared_ptr<Twin>& twin, Slot slot, std::uint6
                           : twin->world().has_daemons              ? "network known to the hosts' agents"
                                                                    : "network measured";
     }
-    if (is_verbose(3)) {
-        say(3, title_of(*record_) + ": taken on from call " + std::to_string(first_call + 1) + " on, in slot " +
-                   std::to_string(slot.number()));
-    }
+    say(3, title_of(*record_) + ": taken on from call " + std::to_string(first_call + 1) + " on, in slot " +
+               std::to_string(slot.number()));
     if (!decides() || docket_peers_ != twin->peers()) {
         docket_.reset();  // others may number hosts otherwise
     }

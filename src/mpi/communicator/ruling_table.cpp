@@ -225,11 +225,9 @@ void RulingTable::log_if_changed(const Ruling& ruling, const RulingRecord& expla
     } else if (from == change.to && !another_tree) {
         return;
     }
-    if (is_verbose(2)) {
-        say(2, title_of(record_) + ": from call " + std::to_string(change.call + 1) + " on, " +
-                   name_of(record_, ruling.shapes) + ": " + from + " -> " + said +
-                   (explained.reason.empty() ? "" : " (" + explained.reason + ")"));
-    }
+    say(2, title_of(record_) + ": from call " + std::to_string(change.call + 1) + " on, " +
+               name_of(record_, ruling.shapes) + ": " + from + " -> " + said +
+               (explained.reason.empty() ? "" : " (" + explained.reason + ")"));
     log_change(record_, std::move(change));
 }
 

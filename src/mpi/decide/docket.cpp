@@ -30,9 +30,7 @@ int choose_decider(const Members& members, const World& twin) {
     if (runtime().settings.agent != AgentPlace::in_band) {
         return 0;
     }
-    const auto leads = [&](int twin_rank) { return twin.leads(twin_rank); };
-    const auto found =
-        std::find_if(members.twin_rank_of.begin(), members.twin_rank_of.end(), leads);
+    const auto found = std::ranges::find_if(members.twin_rank_of, [&](int rank) { return twin.leads(rank); });
     return found == members.twin_rank_of.end()
                ? 0
                : static_cast<int>(found - members.twin_rank_of.begin());
@@ -245,7 +243,7 @@ void Docket::take_network(std::shared_ptr<const Topology> newest, const MemoryCo
     {
         const std::lock_guard record_lock(subject_.record->mutex);
         take_up(*subject_.record, call_, newest);
-        if (is_verbose(3) && newest->complete()) {
+        if (newest->complete()) {
             say(3, title_of(*subject_.record) + ": network " +
                        (network_ && network_->topology().complete() ? "changed" : "known") + since_start());
         }
@@ -461,7 +459,7 @@ void Docket::note(const ShapeClass& shapes, Decision& decision) {
     if (row == subject_.record->classes.end()) {
         return;
     }
-    if (!row->second.native_choice && !tried && is_verbose(2)) {
+    if (!row->second.native_choice && !tried) {
         say(2, title_of(*subject_.record) + ": " + name_of(*subject_.record, shapes) + " stays native (" +
                    decision.reason + ")");
     }
