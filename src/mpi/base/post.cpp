@@ -7,12 +7,10 @@ namespace mutirao::mpi {
 
 Post::~Post() {
     reap();
-    for (Sending& sending : sending_) {
-        PMPI_Request_free(&sending.request);
-        // MPI may still read the few bytes, so they are left to it.
-        auto kept = std::make_unique<Letter>(std::move(sending.letter));
-        static_cast<void>(kept.release());
+    for (MPI_Request& each : sending_.requests) {
+        PMPI_Request_free(&each);
     }
+    new std::vector<Letter>(std::move(sending_.letters));  // MPI may still read the few bytes, so they are left to it
 }
 
 // The hosts of one job have one order of bytes.
@@ -28,13 +26,13 @@ bool Post::is_mine(const Bytes& bytes) const {
 }
 
 void Post::send(int rank, Letter letter) {
-    Sending& sending = sending_.emplace_back(Sending{MPI_REQUEST_NULL, std::move(letter)});
-    PMPI_Isend(sending.letter->data(), static_cast<int>(sending.letter->size()), MPI_BYTE, rank, tag_,
-               comm_, &sending.request);
+    PMPI_Isend(letter->data(), static_cast<int>(letter->size()), MPI_BYTE, rank, tag_, comm_,
+               &sending_.requests.emplace_back(MPI_REQUEST_NULL));
+    sending_.letters.push_back(std::move(letter));
     reap();
 }
 
-std::deque<Post::Sending> Post::take_sends() {
+Post::Sends Post::take_sends() {
     reap();
     return std::exchange(sending_, {});
 }
@@ -63,19 +61,16 @@ std::optional<Post::Received> Post::receive(int looks) {
 }
 
 void Post::reap() {
-    if (sending_.empty()) {
+    auto& [requests, letters] = sending_;
+    if (requests.empty()) {
         return;
-    }
-    std::vector<MPI_Request> requests;
-    requests.reserve(sending_.size());
-    for (const Sending& sending : sending_) {
-        requests.push_back(sending.request);
     }
     std::vector<int> completed(requests.size());
     int count = 0;
     PMPI_Testsome(static_cast<int>(requests.size()), requests.data(), &count, completed.data(), MPI_STATUSES_IGNORE);
     std::size_t at = 0;
-    std::erase_if(sending_, [&](const Sending&) { return requests[at++] == MPI_REQUEST_NULL; });
+    std::erase_if(letters, [&](const Letter&) { return requests[at++] == MPI_REQUEST_NULL; });
+    std::erase(requests, MPI_REQUEST_NULL);
 }
 
 }  // namespace mutirao::mpi

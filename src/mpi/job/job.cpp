@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <type_traits>
@@ -110,14 +111,12 @@ Peers::Peers(std::shared_ptr<const Group> group, const std::vector<Introduction>
 }
 
 void Peers::say_who() const {
-    if (is_verbose(1)) {
-        say(1, extent_of(world_));
-    }
+    say(1, extent_of(world_));
     if (!world_.native_reason.empty() && !world_.at_odds) {
         say(1, "the MPI library takes all calls: " + world_.native_reason);
     } else if (!world_.native_reason.empty() && world_.my_rank == 0) {
         std::fprintf(stderr, "mutirao: %s; the MPI library takes all calls\n", world_.native_reason.c_str());
-    } else if (world_.native_reason.empty() && is_verbose(3)) {
+    } else if (world_.native_reason.empty()) {
         say(3, "on host " + std::to_string(world_.my_host()) + ", " +
                    (source_ ? source_->about() : "where nobody watches the network"));
     }
@@ -321,6 +320,12 @@ std::shared_ptr<Circle> best_of(const std::vector<std::shared_ptr<Circle>>& all,
     return best;
 }
 
+void complete_all(std::list<Pending>& some) {
+    for (Patience patience; !some.empty(); patience.rest()) {
+        some.remove_if(std::mem_fn(&Pending::complete));
+    }
+}
+
 bool complete(const NetworkView& view) {
     return view.unknown_links == 0 &&
            view.tree.size() + 1 == static_cast<std::size_t>(view.host_count);
@@ -394,10 +399,7 @@ void Job::finish() {
     for (const auto& twin : twins_) {
         twin->begin_farewell();
     }
-    while (!adopted_.empty()) {
-        PMPI_Wait(&adopted_.front().request, MPI_STATUS_IGNORE);
-        adopted_.pop_front();
-    }
+    complete_all(adopted_);
     for (const auto& twin : twins_) {
         twin->end_farewell();
     }
@@ -563,7 +565,8 @@ void Job::wait_for_network(Twin& twin) {
 void Job::adopt(Pending& pending) {
     if (!pending.complete()) {
         const std::lock_guard lock(adopted_mutex_);
-        adopted_.push_back({pending.comm(), pending.request(), pending.give_up()});
+        adopted_.push_back(pending);
+        adopted_.back().keep_communicator();
     }
 }
 
@@ -573,7 +576,7 @@ void Job::complete_on([[maybe_unused]] MPI_Comm comm) {
     if (carrier() != Carrier::ucx) {
         return;
     }
-    std::list<Adopted> there;
+    std::list<Pending> there;
     {
         std::unique_lock lock(adopted_mutex_);
         const auto asked_elsewhere = [this] {
@@ -585,20 +588,18 @@ void Job::complete_on([[maybe_unused]] MPI_Comm comm) {
             lock.lock();
         }
         for (auto next = adopted_.begin(); next != adopted_.end();) {
-            if (const auto each = next++; each->comm == comm) {
+            if (const auto each = next++; each->comm() == comm) {
                 there.splice(there.end(), adopted_, each);
             }
         }
     }
-    for (Adopted& each : there) {
-        PMPI_Wait(&each.request, MPI_STATUS_IGNORE);
-    }
+    complete_all(there);
 #endif
 }
 
 // Without the lock while MPI is asked: a communicator may end in that, and have something to adopt.
 void Job::progress() {
-    std::list<Adopted> asked;
+    std::list<Pending> asked;
     {
         const std::unique_lock lock(adopted_mutex_, std::try_to_lock);
         if (!lock || adopted_.empty() || asking_ != std::thread::id()) {
@@ -607,11 +608,7 @@ void Job::progress() {
         asked.swap(adopted_);
         asking_ = std::this_thread::get_id();
     }
-    asked.remove_if([](Adopted& each) {
-        int done = 0;
-        PMPI_Test(&each.request, &done, MPI_STATUS_IGNORE);
-        return done != 0;
-    });
+    asked.remove_if(std::mem_fn(&Pending::complete));
     const std::lock_guard lock(adopted_mutex_);
     adopted_.splice(adopted_.end(), asked);
     asking_ = {};

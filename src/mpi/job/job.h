@@ -302,13 +302,8 @@ class Job {
     bool is_over_ = false;  ///< what is heard from now on comes too late
     std::atomic<bool> told_by_launcher_{false};  ///< whole_ is there, and was heard of so
 
-    struct Adopted {
-        MPI_Comm comm;
-        MPI_Request request;
-        std::shared_ptr<void> memory;
-    };
     std::mutex adopted_mutex_;
-    std::list<Adopted> adopted_;
+    std::list<Pending> adopted_;
     std::thread::id asking_;  ///< has taken some out meanwhile
 };
 
