@@ -165,7 +165,7 @@ Placement placed(const std::string& placement, int ranks, int hosts, int per_hos
 }
 
 RankNetwork read_ranks(const Arguments& arguments) {
-    const std::string placement = arguments.option("placement", "blocks");
+    const std::string placement = arguments.option("placement").value_or("blocks");
     require_one_of("placement", placement, {"blocks", cyclic});
     const auto per_host = static_cast<int>(arguments.number("ranks-per-host", 1, 1, most_ranks));
     auto ranks = static_cast<int>(arguments.number("ranks", default_ranks, 1, most_ranks));
@@ -377,7 +377,7 @@ void show_schedule(const Words& words, std::ostream& out) {
     if (slash == name.size()) {
         throw UsageError("which algorithm of " + name + "? Say it as " + name + "/NAME");
     }
-    const std::string format = arguments.option("format", "json");
+    const std::string format = arguments.option("format").value_or("json");
     require_one_of("format", format, {"json", "text"});
 
     const Scene scene = read_scene(arguments, collective);
@@ -447,8 +447,10 @@ void show_tree(const Words& words, std::ostream& out) {
     out << json.take() << "\n";
 }
 
-const std::vector<Command>& commands() {
-    static const std::vector<Command> table = {
+}  // namespace
+
+int run(const Words& arguments, std::ostream& out, std::ostream& err) {
+    const std::vector<Command> commands = {
         {"algorithms", "", list_algorithms},
         {"settings", "", list_settings},
         {"check-settings", "NAME=VALUE...", check_settings},
@@ -463,13 +465,7 @@ const std::vector<Command>& commands() {
         {"tree", "KIND [--ranks N] [--ranks-per-host N] [--root R] [--bytes B] [--network FILE]",
          show_tree},
     };
-    return table;
-}
-
-}  // namespace
-
-int run(const Words& arguments, std::ostream& out, std::ostream& err) {
-    return run_program("mutirao-core", commands(), arguments, out, err);
+    return run_program("mutirao-core", commands, arguments, out, err);
 }
 
 }  // namespace mutirao::tool
