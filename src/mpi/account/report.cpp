@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <utility>
 
@@ -21,11 +22,9 @@ namespace mutirao::mpi {
 namespace {
 
 bool write_to(const std::string& path, const std::string& text) {
-    std::FILE* const file = std::fopen(path.c_str(), "w");
-    const bool written =
-        file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    const bool closed = file != nullptr && std::fclose(file) == 0;
-    return written && closed;
+    std::ofstream file(path);
+    file << text;
+    return file.flush().good();
 }
 
 std::string wanted_file(const std::string& report) { return report + ".wanted"; }

@@ -83,10 +83,9 @@ void put_account(JsonWriter& json, const Account& account) {
 
 void put_class(JsonWriter& json, const ShapeClass& shapes, const ClassRecord& record) {
     json.begin_object();
-    const auto length_bytes = shapes.length_class == any_length ? std::nullopt : std::optional(record.length_bytes);
-    json.member("collective", to_string(shapes.collective)).member("root", shapes.root);
-    json.member("length_bytes", length_bytes).member("commutes", shapes.commutes);
-    json.member("first_call", record.first_call);
+    json.member("collective", to_string(shapes.collective)).member("root", shapes.root).key("length_bytes");
+    shapes.length_class == any_length ? json.null() : json.value(record.length_bytes);
+    json.member("commutes", shapes.commutes).member("first_call", record.first_call);
     json.member("native_calls", as_of_now(record.native_calls));
     json.member("forgotten_rulings", record.forgotten_rulings).member("forgotten_calls", record.forgotten_calls);
     json.optional("account", record.account, [&](const Account& account) { put_account(json, account); });

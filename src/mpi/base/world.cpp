@@ -41,8 +41,7 @@ bool all_alike(const std::vector<Introduction>& all, std::uint64_t Introduction:
 }
 
 std::string obstacle(const std::vector<Introduction>& all) {
-    const auto off = std::find_if(all.begin(), all.end(),
-                                  [](const Introduction& each) { return each.enabled == 0; });
+    const auto off = std::ranges::find(all, std::uint64_t{0}, &Introduction::enabled);
     if (off != all.end()) {
         return all_alike(all, &Introduction::enabled)
                    ? "switched off"
