@@ -5,6 +5,21 @@
 
 namespace mutirao::mpi {
 
+std::optional<Message> take_message(MPI_Comm comm, int tag) {
+    int here = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    PMPI_Improbe(MPI_ANY_SOURCE, tag, comm, &here, &message, &status);
+    if (here == 0) {
+        return std::nullopt;
+    }
+    int length = 0;
+    PMPI_Get_count(&status, MPI_BYTE, &length);
+    Message taken{status.MPI_SOURCE, std::vector<std::byte>(static_cast<std::size_t>(length))};
+    PMPI_Mrecv(taken.bytes.data(), length, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+    return taken;
+}
+
 Post::~Post() {
     reap();
     for (MPI_Request& each : sending_.requests) {
@@ -39,22 +54,11 @@ Post::Sends Post::take_sends() {
 
 std::optional<Post::Received> Post::receive(int looks) {
     for (int look = 0; look < looks;) {
-        int here = 0;
-        MPI_Message message = MPI_MESSAGE_NULL;
-        MPI_Status status;
-        PMPI_Improbe(MPI_ANY_SOURCE, tag_, comm_, &here, &message, &status);
-        if (here == 0) {
-            ++look;
-            continue;
+        auto message = take_message(comm_, tag_);
+        if (message && is_mine(message->bytes)) {
+            return Received{message->from, std::make_shared<const Bytes>(std::move(message->bytes))};
         }
-        int length = 0;
-        PMPI_Get_count(&status, MPI_BYTE, &length);
-        Bytes bytes(static_cast<std::size_t>(length));
-        PMPI_Mrecv(bytes.data(), length, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-        if (is_mine(bytes)) {
-            return Received{status.MPI_SOURCE, std::make_shared<const Bytes>(std::move(bytes))};
-        }
-        look = 0;
+        look = message ? 0 : look + 1;
     }
     reap();
     return std::nullopt;

@@ -13,6 +13,13 @@
 
 namespace mutirao::mpi {
 
+struct Message {
+    int from = -1;  ///< rank
+    std::vector<std::byte> bytes;
+};
+/// The next that has come under that tag; nothing: none has. Does not block.
+std::optional<Message> take_message(MPI_Comm comm, int tag);
+
 class Post {
   public:
     using Bytes = std::vector<std::byte>;

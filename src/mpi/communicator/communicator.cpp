@@ -450,9 +450,8 @@ Communicator::Ruled::Ruled(std::shared_ptr<Twin> its_twin, Slot its_slot, std::s
       post(twin->comm(), slot, *members, choose_decider(*members, twin->world())),
       follower(first_call, calls_without),
       connections(twin, slot.connections()),
-      transport(transport_of(runtime().settings, twin->world().sockets)),
-      decider(post.decider()) {
-    if (members->my_rank == decider) {
+      transport(transport_of(runtime().settings, twin->world().sockets)) {
+    if (members->my_rank == post.decider()) {
         epochs.emplace(first_call, calls_without, us_per_call);
     }
     if (is_synchronous()) {
@@ -711,7 +710,7 @@ void Communicator::note_late(double held_up_us) {
 
 void Communicator::tell(const TimeReport& report) {
     const bool wanted = runtime().settings.holds_trials();
-    if (!wanted || !reports_times(my_rank_, report.shapes.root, ruled_->decider, rank_count())) {
+    if (!wanted || !reports_times(my_rank_, report.shapes.root, ruled_->post.decider(), rank_count())) {
         return;
     }
     if (!decides()) {

@@ -13,6 +13,7 @@
 #include "core/network/sites.h"
 #include "core/text/bytes.h"
 #include "mpi/base/environment.h"
+#include "mpi/base/post.h"
 #include "mpi/base/runtime.h"
 #include "mpi/base/waiting.h"
 #include "mpi/job/modex.h"
@@ -251,24 +252,8 @@ void Twin::end_farewell() {
     for (int done = 0; done == 0; patience.rest()) {
         PMPI_Test(&farewell_, &done, MPI_STATUS_IGNORE);
     }
-    if (carrier() == Carrier::ucx) {
-        receive_what_is_left();
-    }
-}
-
-// Announcements that nobody needs any more.
-void Twin::receive_what_is_left() {
-    std::vector<std::byte> unread;
-    for (int here = 1; here != 0;) {
-        MPI_Message message = MPI_MESSAGE_NULL;
-        MPI_Status status;
-        PMPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &here, &message, &status);
-        if (here != 0) {
-            int length = 0;
-            PMPI_Get_count(&status, MPI_BYTE, &length);
-            unread.resize(static_cast<std::size_t>(length));
-            PMPI_Mrecv(unread.data(), length, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-        }
+    // Announcements that nobody needs any more.
+    while (carrier() == Carrier::ucx && take_message(comm_, MPI_ANY_TAG)) {
     }
 }
 

@@ -192,8 +192,6 @@ class Twin {
   private:
     Twin(MPI_Comm comm, std::shared_ptr<Peers> peers);
 
-    void receive_what_is_left();
-
     MPI_Comm comm_;
     Group group_;
     std::shared_ptr<Peers> peers_;
