@@ -152,8 +152,7 @@ std::optional<TypeShape> shape_of(const void* buffer, MPI_Count count, MPI_Datat
 }
 
 void PackedMessage::make_room() {
-    MPI_Aint lower = 0;
-    PMPI_Type_get_extent(type_, &lower, &extent_);
+    extent_ = extent_of(type_);
     packed_.resize(count_ * element_bytes_);
     avoid_null();
 }
@@ -232,12 +231,15 @@ int unpack(const std::byte* packed, const Elements& to, MPI_Comm comm) {
 
 }  // namespace
 
+MPI_Aint extent_of(MPI_Datatype type) {
+    MPI_Aint lower = 0, extent = 0;
+    PMPI_Type_get_extent(type, &lower, &extent);
+    return extent;
+}
+
 Elements nth(const Elements& blocks, int index, MPI_Count count) {
-    auto extent = static_cast<MPI_Aint>(blocks.layout.packed_bytes);
-    if (!blocks.layout.in_place) {
-        MPI_Aint lower = 0;
-        PMPI_Type_get_extent(blocks.type, &lower, &extent);
-    }
+    const auto [bytes, in_place] = blocks.layout;
+    const MPI_Aint extent = in_place ? static_cast<MPI_Aint>(bytes) : extent_of(blocks.type);
     Elements one = blocks;
     one.buffer = static_cast<std::byte*>(blocks.buffer) +
                  static_cast<MPI_Aint>(index) * static_cast<MPI_Aint>(count) * extent;
@@ -306,10 +308,9 @@ int Memory::finish() {
 }
 
 TypedMemory::TypedMemory(MPI_Datatype type, MPI_Count count) {
-    MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
-    PMPI_Type_get_extent(type, &lower, &extent);
+    MPI_Aint true_lower = 0, true_extent = 0;
     PMPI_Type_get_true_extent(type, &true_lower, &true_extent);
-    const MPI_Aint steps = extent * static_cast<MPI_Aint>(std::max<MPI_Count>(count, 1) - 1);
+    const MPI_Aint steps = extent_of(type) * static_cast<MPI_Aint>(std::max<MPI_Count>(count, 1) - 1);
     // Elements are aligned here as they are in the program's memory.
     constexpr MPI_Aint alignment = alignof(std::max_align_t);
     const MPI_Aint lowest = true_lower + std::min<MPI_Aint>(0, steps);

@@ -126,6 +126,9 @@ class PackedMessage {
     std::vector<std::byte> packed_;
 };
 
+/// From one element to the next.
+MPI_Aint extent_of(MPI_Datatype type);
+
 /// The `index`-th block of so many elements.
 Elements nth(const Elements& blocks, int index, MPI_Count count);
 
