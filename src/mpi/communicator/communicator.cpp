@@ -501,16 +501,12 @@ void Communicator::rule(const std::shared_ptr<Twin>& twin, Slot slot, std::uint6
 void Communicator::start_deciding(World ranks, std::shared_ptr<NetworkSource> source, std::shared_ptr<Ledger> ledger) {
     repeated_.forget();
     table_.ask_anew();
-    Docket::Subject subject;
-    subject.ranks = std::move(ranks);
-    subject.source = std::move(source);
-    subject.settings = runtime().settings;
-    subject.store = runtime().profile;
-    subject.mpi_library = library_version();
-    subject.record = record_;
-    subject.ledger = std::move(ledger);
-    subject.began_us = begun_us_;
-    docket_ = std::make_shared<Docket>(std::move(subject));
+    docket_ = std::make_shared<Docket>(Docket::Subject{.ranks = std::move(ranks),
+                                                       .source = std::move(source),
+                                                       .mpi_library = library_version(),
+                                                       .record = record_,
+                                                       .ledger = std::move(ledger),
+                                                       .began_us = begun_us_});
     has_thread_ = !is_synchronous() && runtime().settings.agent != AgentPlace::in_band &&
                   DecidingThread::take_on(docket_);
 }
