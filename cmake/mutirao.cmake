@@ -52,6 +52,15 @@ function(mutirao_compile_by_folder target)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
+# Fills `sources` and `tests` from the present folder and those in it, so that a new file is found by itself:
+# NAME_test.cpp is a test, test_NAME.cpp helps tests, anything else is the library's.
+macro(mutirao_find_sources_and_tests)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
+    set(tests ${sources})
+    list(FILTER tests INCLUDE REGEX "_test\\.cpp$|/test_[a-z_]*\\.cpp$")
+    list(REMOVE_ITEM sources ${tests})
+endmacro()
+
 # Small test programs run one ctest entry per test, so that a failure is named and tests run in
 # parallel. The target `unit_tests` is all of them.
 add_custom_target(unit_tests)
@@ -59,6 +68,7 @@ function(mutirao_add_unit_tests target library)
     find_package(GTest REQUIRED)
     include(GoogleTest)
     add_executable(${target} ${ARGN})
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
     target_link_libraries(${target} PRIVATE ${library} GTest::gtest_main)
     mutirao_compile_as_test(${target})
     mutirao_precompile_test_headers(${target})
@@ -102,17 +112,7 @@ function(mutirao_find_abi compile out)
     set(${out} ${abi} PARENT_SCOPE)
 endfunction()
 
-# A library that src/preload opens. It is linked to no MPI library, but meets the program's own.
-function(mutirao_add_library_of_abi target name compile)
-    add_library(${target} MODULE ${ARGN})
-    mutirao_compile_with_mpi(${target} "${compile}")
-    target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
-    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL)
-    set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${name}
-                          LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/mutirao)
-endfunction()
-
-# Both libraries for a binary interface, once. Of several MPI libraries that share it the first is compiled with.
+# The library for a binary interface, once. Of several MPI libraries that share it the first is compiled with.
 function(mutirao_add_abi abi compile link)
     if(TARGET mutirao-${abi})
         return()
@@ -131,8 +131,12 @@ function(mutirao_add_abi abi compile link)
     # By itself: in a large file the compiler soon inlines no more, and each call costs what a program calls often 5 ns.
     set_source_files_properties(src/mpi/interpose/entry_points.cpp TARGET_DIRECTORY ${objects}
                                 PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-    mutirao_add_library_of_abi(mutirao-${abi} ${abi} "${compile}" $<TARGET_OBJECTS:${objects}>)
-    target_link_libraries(mutirao-${abi} PRIVATE mutirao_core mutirao_agent mutirao_profile)
+    # What src/preload opens. It is linked to no MPI library, but meets the program's own.
+    add_library(mutirao-${abi} MODULE $<TARGET_OBJECTS:${objects}>)
+    target_link_libraries(mutirao-${abi} PRIVATE mutirao_core mutirao_agent mutirao_profile ${CMAKE_DL_LIBS})
+    target_link_options(mutirao-${abi} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL)
+    set_target_properties(mutirao-${abi} PROPERTIES PREFIX "" OUTPUT_NAME ${abi}
+                          LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/mutirao)
     if(MUTIRAO_TESTS AND NOT TARGET mpi_test)
         file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/mpi/*_test.cpp)
         mutirao_add_unit_tests(mpi_test mutirao_core ${tests} $<TARGET_OBJECTS:${objects}>)

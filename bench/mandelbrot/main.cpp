@@ -57,10 +57,10 @@ Job job_of(const Arguments& given) {
     take("points", job.parameters.points, 1, 10000);
     take("iterations", job.parameters.iterations, 1, 1000000000);
     take("fall-after", job.fall_after, 0, 100000000);
-    job.crew.address = given.option("address", job.crew.address);
-    job.crew.hosts = listed(given.option("hosts", ""));
-    job.crew.remote_shell = given.option("remote-shell", "");
-    job.crew.master = given.option("worker-of", "");
+    job.crew.address = given.option("address").value_or(job.crew.address);
+    job.crew.hosts = listed(given.option("hosts").value_or(""));
+    job.crew.remote_shell = given.option("remote-shell").value_or("");
+    job.crew.master = given.option("worker-of").value_or("");
     check(job);
     return job;
 }

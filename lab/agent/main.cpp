@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -130,17 +129,13 @@ std::vector<Process> all_processes() {
     return found;
 }
 
+/// This process's own now, e.g. a shell's command once the shell ended.
 std::vector<pid_t> children() {
     std::vector<pid_t> found;
     for (const Process& process : all_processes()) {
         if (process.parent == getpid()) found.push_back(process.id);
     }
     return found;
-}
-
-/// To those children that are this process's own now, e.g. a shell's command once the shell ended.
-void signal_children(int signal) {
-    for (const pid_t child : children()) kill(child, signal);
 }
 
 /// To all descendants that share this process's group: what a terminal does on Ctrl-C. A shell
@@ -224,8 +219,9 @@ class Supervisor {
                                       pollfd{lifeline_.get(), POLLIN, 0}};
         while (reap()) {
             const bool only_stragglers = stopping_ && child_ended_;
-            if (only_stragglers && !asked_stragglers_) signal_children(SIGTERM);
-            asked_stragglers_ = only_stragglers;
+            if (only_stragglers && !std::exchange(asked_stragglers_, true)) {
+                for (const pid_t child : children()) kill(child, SIGTERM);
+            }
             const int ready = poll(watched.data(), watched.size(), only_stragglers ? grace_ms : -1);
             if (ready == 0 && only_stragglers) kill_descendants();
             if ((watched[0].revents & POLLIN) != 0) read_signals();

@@ -7,11 +7,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ranges>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
-#include "common/system.h"
 #include "core/text/json.h"
 #include "core/text/numbers.h"
 
@@ -76,13 +75,10 @@ class Words {
 
 template <typename ValueOf>
 void put_matrix(JsonWriter& json, std::string_view name, int hosts, ValueOf value_of_pair) {
-    json.key(name).begin_array();
-    for (int from = 0; from < hosts; ++from) {
-        json.begin_array();
-        for (int to = 0; to < hosts; ++to) json.value(value_of_pair(from, to));
-        json.end_array();
-    }
-    json.end_array();
+    const auto all = std::views::iota(0, hosts);
+    json.list(name, all, [&](int from) {
+        json.value(all | std::views::transform([&](int to) { return value_of_pair(from, to); }));
+    });
 }
 
 void ready(LabState&, Words&, Answer&) {}
@@ -160,9 +156,9 @@ void settings(LabState& lab, Words&, Answer& answer) {
         put_matrix(json, field.name, lab.links.host_count(),
                    [&](int from, int to) { return lab.links.settings(from, to).*(field.member); });
     }
-    json.key("uplink_mbit").begin_array();
-    for (int site = 0; site < lab.links.site_count(); ++site) json.value(lab.links.uplink_mbit(site));
-    answer.line = json.end_array().end_object().take();
+    json.list("uplink_mbit", std::views::iota(0, lab.links.site_count()),
+              [&](int site) { json.value(lab.links.uplink_mbit(site)); });
+    answer.line = json.end_object().take();
 }
 
 void counters(LabState& lab, Words&, Answer& answer) {

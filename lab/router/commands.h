@@ -1,8 +1,6 @@
 // What the lab can be asked: one line in, one line out. The one table of commands is in the source.
 #pragma once
 
-#include <cstddef>
-#include <functional>
 #include <map>
 #include <string>
 #include <string_view>

@@ -12,8 +12,6 @@
 #include <array>
 #include <cstring>
 
-#include "common/system.h"
-
 namespace mutirao::lab {
 
 namespace {

@@ -8,10 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
-#include <vector>
-
-#include "common/system.h"
 
 namespace mutirao::lab {
 namespace {
@@ -109,14 +107,12 @@ std::string dotted(std::uint32_t address) {
     return inet_ntop(AF_INET, &value, text, sizeof text);
 }
 
-struct HostSetting {
-    const char* file;  ///< under /proc/sys/net
-    const char* value;
-};
+/// A file under /proc/sys/net, and what is written there.
+using HostSetting = std::pair<std::string, std::string>;
 
 /// How the hosts' TCP is set.
 struct TcpProfile {
-    const char* name;
+    std::string name;
     std::vector<HostSetting> settings;
     const char* congestion_control;
     std::uint32_t first_window_segments;  ///< 0: the system's
@@ -141,10 +137,9 @@ const TcpProfile& tcp_profile(const std::string& name) {
          "cubic", 4096},
         {"bbr", untouched, "bbr", 0},
     };
-    for (const TcpProfile& profile : profiles) {
-        if (name == profile.name) return profile;
-    }
-    throw SetupError("unknown TCP profile '" + name + "'");
+    const auto found = std::ranges::find(profiles, name, &TcpProfile::name);
+    if (found == profiles.end()) throw SetupError("unknown TCP profile '" + name + "'");
+    return *found;
 }
 
 }  // namespace
@@ -192,10 +187,8 @@ void RouterNamespaces::furnish(Host& host, const TcpProfile& profile,
     require(sethostname(host.name.data(), host.name.size()) == 0, "naming " + host.name);
     furnish_mounts(hosts_file);
     write_file("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");  // absent without IPv6
-    for (const HostSetting& setting : profile.settings) {
-        require(write_file(std::string("/proc/sys/net/") + setting.file, setting.value),
-                std::string("setting ") + setting.file + " of " + host.name);
-    }
+    for (const auto& [file, value] : profile.settings)
+        require(write_file("/proc/sys/net/" + file, value), "setting " + file + " of " + host.name);
     wire(host, profile);
     enter_own();
 }

@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <fstream>
 #include <mutex>
 #include <optional>
@@ -23,7 +22,6 @@
 #include "agent/links.h"
 #include "agent/mesh.h"
 #include "agent/news_batches.h"
-#include "agent/segment.h"
 #include "agent/sensors/bandwidth.h"
 #include "agent/sensors/host_sensors.h"
 #include "agent/system.h"
@@ -31,6 +29,7 @@
 #include "core/spanning_tree/rounds.h"
 #include "core/spanning_tree/rounds_message.h"
 #include "core/text/json.h"
+#include "core/text/units.h"
 
 namespace mutirao::agent {
 namespace {
@@ -53,10 +52,7 @@ constexpr std::int64_t longest_round_limit_ns = 8 * first_round_limit_ns;
 constexpr std::int64_t longest_silence_ns = 3 * ns_per_s;
 
 std::string text_of(double latency_us) {
-    if (!std::isfinite(latency_us)) return "nothing gets through";
-    char text[32];
-    std::snprintf(text, sizeof text, "%.2f ms", latency_us / 1000);
-    return text;
+    return std::isfinite(latency_us) ? milliseconds(latency_us) : "nothing gets through";
 }
 
 /// From /proc/self/statm: "size resident shared ..." in pages.

@@ -1,6 +1,5 @@
 #include "agent/link_prober.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace mutirao::agent {
@@ -166,8 +165,7 @@ bool LinkProber::would_be_slow(ProbeId probe, std::int64_t arrived_ns) const {
 
 std::optional<double> LinkProber::answered(ProbeId probe, std::int64_t held_ns,
                                           std::int64_t arrived_ns) {
-    const auto found = std::find_if(waiting_.begin(), waiting_.end(),
-                                    [&](const Waiting& each) { return each.probe == probe; });
+    const auto found = std::ranges::find(waiting_, probe, &Waiting::probe);
     if (found == waiting_.end()) return std::nullopt;
     const std::int64_t sent_ns = found->sent_ns;
     if (probe.way == Way::channel && !over_channel_) {

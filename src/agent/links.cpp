@@ -1,6 +1,5 @@
 #include "agent/links.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "agent/sensors/host_sensors.h"

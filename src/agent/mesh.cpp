@@ -4,11 +4,9 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 
-#include "agent/system.h"
 #include "core/text/bytes.h"
 
 namespace mutirao::agent {
@@ -131,7 +129,6 @@ double greeting_round_trip_us(const Connection& connection) {
 
 Mesh::Mesh(const Job& job, const Endpoint& endpoint, Counters& counters, MeshListener& listener)
     : job_(job),
-      patience_ns_(patience_to_greet_ns(job.options)),
       endpoint_(endpoint),
       counters_(counters),
       listener_(listener),
@@ -197,7 +194,7 @@ std::int64_t Mesh::next_ns() const {
     for (const auto& connection : connections_) {
         if (connection->broken) return 0;
         if (connection->stage != Stage::up)
-            next = std::min(next, connection->started_ns + patience_ns_);
+            next = std::min(next, connection->started_ns + patience_to_greet_ns(job_.options));
     }
     return next;
 }
@@ -382,7 +379,8 @@ void Mesh::drop_channel(int peer) {
 
 void Mesh::clear_broken(std::int64_t now_ns) {
     const auto is_over = [&](const auto& each) {
-        return each->broken || (each->stage != Stage::up && now_ns - each->started_ns >= patience_ns_);
+        const bool greets = each->stage != Stage::up;
+        return each->broken || (greets && now_ns - each->started_ns >= patience_to_greet_ns(job_.options));
     };
     // Whoever hears of one that is lost may break others, by what it sends.
     while (true) {
@@ -445,7 +443,6 @@ std::optional<Datagram> Mesh::receive_datagram() {
         const ssize_t count = recvmsg(endpoint_.udp(), &message, MSG_DONTWAIT);
         if (count < 0) {
             // What an earlier datagram met on its way (port unreachable) is reported here.
-            if (errno == EAGAIN || errno == EWOULDBLOCK) return std::nullopt;
             if (errno == ECONNREFUSED || errno == EINTR) continue;
             return std::nullopt;
         }

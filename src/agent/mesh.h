@@ -167,7 +167,6 @@ class Mesh {
     Expectation expectation_of(std::optional<int> sender, const Session& session) const;
 
     const Job& job_;
-    std::int64_t patience_ns_;  ///< for a greeting
     const Endpoint& endpoint_;
     Counters& counters_;
     MeshListener& listener_;

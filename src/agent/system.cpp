@@ -6,7 +6,6 @@
 #include <atomic>
 #include <bit>
 #include <cstddef>
-#include <cstdint>
 
 namespace mutirao::agent {
 namespace {

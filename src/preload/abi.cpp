@@ -46,8 +46,7 @@ LoadedMpi identify(void* handle) {
     char text[8192] = {};  // the longest of any binary interface
     int length = 0;
     get_version(text, &length);
-    const std::string whole(text);
-    mpi.version = whole.substr(0, whole.find_first_of(",\n"));
+    mpi.version = name_and_version(text);
     int minor = 0;
     get_standard(&mpi.standard, &minor);
     mpi.path = object_file_of(reinterpret_cast<const void*>(get_version));

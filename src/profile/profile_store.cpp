@@ -405,16 +405,6 @@ ProfileStore::Answer ProfileStore::rows_for(const Fabric& fabric, const std::str
     for (const Known& each : known_) {
         if (each.mpi == mpi && each.fabric == fabric) return each.answer;
     }
-    std::string trouble;
-    auto answer = read(fabric, mpi, trouble);
-    if (!answer) return {{}, {}, std::move(trouble)};
-    if (known_.size() < most_known) known_.push_back({fabric, mpi, *answer});
-    return std::move(*answer);
-}
-
-// Nothing: there is `trouble`, which may be over when the next one asks.
-std::optional<ProfileStore::Answer> ProfileStore::read(const Fabric& fabric, const std::string& mpi,
-                                                       std::string& trouble) const {
     Operation reading(path_, false, patience_to_read);
     Answer answer;
     const Outcome outcome = reading.in_transaction([&](const Database& database) {
@@ -428,10 +418,10 @@ std::optional<ProfileStore::Answer> ProfileStore::read(const Fabric& fabric, con
             answer.why_none = "the profile knows this fabric, but not with " + mpi;
         }
     });
-    if (outcome == Outcome::done) return answer;
-    if (outcome == Outcome::absent) return Answer{{}, {}, "there is no profile yet"};
-    trouble = reading.error();
-    return std::nullopt;
+    if (outcome == Outcome::absent) answer = {{}, {}, "there is no profile yet"};
+    if (outcome != Outcome::done && outcome != Outcome::absent) return {{}, {}, reading.error()};  // that may pass
+    if (known_.size() < most_known) known_.push_back({fabric, mpi, answer});
+    return answer;
 }
 
 std::optional<std::int64_t> ProfileStore::number_of(const Fabric& fabric, std::string& trouble) const {

@@ -77,8 +77,6 @@ class ProfileStore {
         Answer answer;
     };
 
-    std::optional<Answer> read(const Fabric& fabric, const std::string& mpi, std::string& trouble) const;
-
     const std::string path_;
     std::mutex file_mutex_;      ///< one operation at a time
     std::vector<Known> known_;   ///< of what was read; guarded by it

@@ -101,13 +101,9 @@ class Statement {
         return *this;
     }
     Statement& operator>>(std::optional<double>& number) {
-        number.reset();
-        if (double value = 0; sqlite3_column_type(statement_.get(), read_ + 1) != SQLITE_NULL) {
-            *this >> value;
-            number = value;
-        } else {
-            ++read_;
-        }
+        const bool is_null = sqlite3_column_type(statement_.get(), read_ + 1) == SQLITE_NULL;
+        *this >> number.emplace();
+        if (is_null) number.reset();
         return *this;
     }
 

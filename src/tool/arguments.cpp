@@ -55,10 +55,6 @@ std::optional<std::string> Arguments::option(const std::string& name) const {
     return found == options_.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::string Arguments::option(const std::string& name, const std::string& otherwise) const {
-    return option(name).value_or(otherwise);
-}
-
 long long Arguments::number(const std::string& name, long long otherwise, long long least,
                             long long most) const {
     const auto text = option(name);

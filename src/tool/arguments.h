@@ -36,7 +36,6 @@ class Arguments {
     const Words& positional() const& { return positional_; }
     void positional() && = delete;  // would dangle
     std::optional<std::string> option(const std::string& name) const;
-    std::string option(const std::string& name, const std::string& otherwise) const;
     /// The option's value as a whole number in least..most.
     long long number(const std::string& name, long long otherwise, long long least,
                      long long most) const;

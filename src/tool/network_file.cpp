@@ -7,7 +7,6 @@
 #include <span>
 
 #include "core/network/sites.h"
-#include "core/network/topology.h"
 #include "core/network/tree.h"
 #include "core/text/numbers.h"
 

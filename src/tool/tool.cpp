@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdio>
 #include <limits>
+#include <ranges>
+#include <span>
 
 #include "core/algorithms/algorithm.h"
 #include "core/schedule/predictor.h"
@@ -14,7 +16,6 @@
 #include "core/settings/settings.h"
 #include "core/text/json.h"
 #include "core/text/units.h"
-#include "tool/arguments.h"
 #include "tool/network_file.h"
 
 namespace mutirao::tool {
@@ -164,7 +165,7 @@ Placement placed(const std::string& placement, int ranks, int hosts, int per_hos
 }
 
 RankNetwork read_ranks(const Arguments& arguments) {
-    const std::string placement = arguments.option("placement", "blocks");
+    const std::string placement = arguments.option("placement").value_or("blocks");
     require_one_of("placement", placement, {"blocks", cyclic});
     const auto per_host = static_cast<int>(arguments.number("ranks-per-host", 1, 1, most_ranks));
     auto ranks = static_cast<int>(arguments.number("ranks", default_ranks, 1, most_ranks));
@@ -271,11 +272,8 @@ void write_scene(JsonWriter& json, const Scene& scene) {
     json.member("ranks", scene.ranks());
     if (row_of(scene.shape.collective).rooted) json.member("root", scene.shape.root);
     json.member("length_bytes", scene.shape.length_bytes);
-    json.key("host_of").begin_array();
-    for (int rank = 0; rank < scene.ranks(); ++rank) {
-        json.value(scene.network->placement().host_of(rank));
-    }
-    json.end_array();
+    json.list("host_of", std::views::iota(0, scene.ranks()),
+              [&](int rank) { json.value(scene.network->placement().host_of(rank)); });
 }
 
 /// null where there are none, as where some rank cannot be reached.
@@ -356,17 +354,16 @@ void write_evaluated(JsonWriter& json, const Candidate& candidate, std::optional
 }
 
 void write_tree(JsonWriter& json, const Tree& tree, const Scene& scene) {
-    json.key("edges").begin_array();
-    for (int host : from_root_down(tree)) {
+    const std::vector<int> hosts = from_root_down(tree);
+    json.list("edges", std::span(hosts).subspan(1), [&](int host) {
         const int parent = tree.parent[static_cast<std::size_t>(host)];
-        if (parent < 0) continue;
         json.begin_object()
             .member("parent", parent)
             .member("child", host)
             .member("latency_us", scene.topology().network.link(parent, host).latency_us)
             .end_object();
-    }
-    json.end_array().member("site_of", scene.topology().site_of);
+    });
+    json.member("site_of", scene.topology().site_of);
 }
 
 void show_schedule(const Words& words, std::ostream& out) {
@@ -380,7 +377,7 @@ void show_schedule(const Words& words, std::ostream& out) {
     if (slash == name.size()) {
         throw UsageError("which algorithm of " + name + "? Say it as " + name + "/NAME");
     }
-    const std::string format = arguments.option("format", "json");
+    const std::string format = arguments.option("format").value_or("json");
     require_one_of("format", format, {"json", "text"});
 
     const Scene scene = read_scene(arguments, collective);
@@ -450,8 +447,10 @@ void show_tree(const Words& words, std::ostream& out) {
     out << json.take() << "\n";
 }
 
-const std::vector<Command>& commands() {
-    static const std::vector<Command> table = {
+}  // namespace
+
+int run(const Words& arguments, std::ostream& out, std::ostream& err) {
+    const std::vector<Command> commands = {
         {"algorithms", "", list_algorithms},
         {"settings", "", list_settings},
         {"check-settings", "NAME=VALUE...", check_settings},
@@ -466,13 +465,7 @@ const std::vector<Command>& commands() {
         {"tree", "KIND [--ranks N] [--ranks-per-host N] [--root R] [--bytes B] [--network FILE]",
          show_tree},
     };
-    return table;
-}
-
-}  // namespace
-
-int run(const Words& arguments, std::ostream& out, std::ostream& err) {
-    return run_program("mutirao-core", commands(), arguments, out, err);
+    return run_program("mutirao-core", commands, arguments, out, err);
 }
 
 }  // namespace mutirao::tool

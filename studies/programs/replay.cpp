@@ -290,7 +290,7 @@ double read_percent(const Arguments& arguments, const std::string& name, double 
 
 ChangeRule read_rule(const Arguments& arguments) {
     ChangeRule rule;
-    if (arguments.option("threshold", "auto") != "auto") {
+    if (arguments.option("threshold").value_or("auto") != "auto") {
         rule.threshold_percent = read_percent(arguments, "threshold", 0);
     }
     return rule;

@@ -81,7 +81,7 @@ def test_a_job_that_runs_says_how_it_stands(run, wheels_only, tmp_path):
     assert now["running"] and now["communicators"][0]["ranks"] == 2
     assert now["communicators"][0]["calls"] == 100
     finished = passed(ends[0])
-    assert "running" not in finished.report and finished.report["communicators"][0]["calls"] == 101
+    assert not finished.report["running"] and finished.report["communicators"][0]["calls"] == 101
     assert {file.name for file in tmp_path.iterdir()} == {"report.json", "go on"}
 
 

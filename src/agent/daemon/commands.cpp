@@ -19,7 +19,6 @@
 #include "core/text/bytes.h"
 #include "core/text/json.h"
 #include "core/text/numbers.h"
-#include "tool/arguments.h"
 
 namespace mutirao::agent {
 
@@ -123,7 +122,7 @@ Options options_from(const Arguments& arguments) {
     if (arguments.option("threshold-percent"))
         options.rule.threshold_percent =
             static_cast<double>(arguments.number("threshold-percent", 0, 0, 100'000));
-    options.series_file = arguments.option("series", "");
+    options.series_file = arguments.option("series").value_or("");
     return options;
 }
 

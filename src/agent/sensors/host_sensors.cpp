@@ -15,7 +15,6 @@
 #include <system_error>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "agent/system.h"
 

@@ -151,10 +151,7 @@ void Sums::add(const Record& record) {
     for (const auto& [shapes, of_class] : record.classes) {
         own_calls += mutirao::mpi::own_calls(of_class);
         probe_calls += mutirao::mpi::probe_calls(of_class);
-        if (of_class.account) {
-            compared = true;
-            account.add(*of_class.account);
-        }
+        account.add(of_class.account.value_or(Account{}));
         if (const std::uint64_t natively = as_of_now(of_class.native_calls); natively > most_native) {
             most_native = natively;
             why_native = why_ruled_native(record, of_class);

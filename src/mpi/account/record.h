@@ -160,8 +160,7 @@ struct Sums {
     std::uint64_t calls = 0;        ///< on communicators that are not native for good, whose calls nobody counts
     std::uint64_t own_calls = 0;    ///< of them, by mutirao's algorithms
     std::uint64_t probe_calls = 0;  ///< of those, on probe
-    bool compared = false;          ///< there is an account of some
-    Account account;
+    Account account;                ///< as far as anything was compared
     std::uint64_t most_native = 0;  ///< calls of one kind
     std::string why_native;         ///< those
     double waited_ms = 0;           ///< inside calls, for what mutirao was to say or to measure

@@ -1,15 +1,13 @@
 #include "mpi/account/report.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <ctime>
+#include <fstream>
 #include <list>
 #include <memory>
 #include <mutex>
-#include <optional>
 
 #include "core/text/json.h"
-#include "mpi/account/record.h"
 #include "mpi/base/environment.h"
 #include "mpi/job/job.h"
 
@@ -19,18 +17,10 @@ namespace {
 /// As far as it says which program this was.
 std::string command_line() {
     constexpr std::size_t most_characters = 200;
-    std::string words(most_characters + 1, '\0');
-    std::FILE* const file = std::fopen("/proc/self/cmdline", "r");
-    words.resize(file == nullptr ? 0 : std::fread(words.data(), 1, words.size(), file));
-    if (file != nullptr) {
-        std::fclose(file);
-    }
-    const bool cut = words.size() > most_characters;
-    while (!words.empty() && words.back() == '\0') {
-        words.pop_back();
-    }
-    std::replace(words.begin(), words.end(), '\0', ' ');
-    return cut ? words.substr(0, most_characters) + "..." : words;
+    std::ifstream file("/proc/self/cmdline");
+    std::string words;
+    for (std::string word; std::getline(file, word, '\0');) words += (words.empty() ? "" : " ") + word;
+    return words.size() > most_characters ? words.substr(0, most_characters) + "..." : words;
 }
 
 /// "2026-11-23T04:12:50Z".
@@ -75,51 +65,31 @@ void put_ruling(JsonWriter& json, const RulingRecord& ruling) {
     json.begin_object().member("first_call", ruling.first_call);
     json.member("calls", as_of_now(ruling.calls)).member("chosen", ruling.chosen);
     json.member("probe_calls", as_of_now(ruling.probe_calls)).member("settled", ruling.settled);
-    json.member("reason", ruling.reason);
-    if (ruling.bound_us) {
-        json.member("bound_us", *ruling.bound_us);
-    }
+    json.member("reason", ruling.reason).member("bound_us", ruling.bound_us);
     json.list("considered", ruling.considered, [&](const Evaluated& each) {
         json.begin_object().member("candidate", to_string(each.candidate));
         json.member("predicted_us", each.predicted_us).end_object();
     });
-    if (!ruling.measured.empty()) {
-        put_measured(json, ruling.measured);
-    }
-    if (!ruling.tree.empty()) {
-        json.member("tree", ruling.tree);
-    }
-    json.end_object();
+    put_measured(json, ruling.measured);
+    json.member("tree", ruling.tree).end_object();
 }
 
 /// In microseconds on each rank.
 void put_account(JsonWriter& json, const Account& account) {
-    json.key("account").begin_object().member("took_us", account.took_us);
+    json.begin_object().member("took_us", account.took_us);
     json.member("saved_us", account.saved_us).member("error_us", account.error_us);
     json.member("probes_us", account.probes_us).member("unknown_calls", account.unknown_calls).end_object();
 }
 
 void put_class(JsonWriter& json, const ShapeClass& shapes, const ClassRecord& record) {
     json.begin_object();
-    json.member("collective", to_string(shapes.collective)).member("root", shapes.root);
-    if (shapes.length_class == any_length) {
-        json.key("length_bytes").null();
-    } else {
-        json.member("length_bytes", record.length_bytes);
-    }
-    if (!shapes.commutes) {
-        json.member("commutes", false);
-    }
-    json.member("first_call", record.first_call);
+    json.member("collective", to_string(shapes.collective)).member("root", shapes.root).key("length_bytes");
+    shapes.length_class == any_length ? json.null() : json.value(record.length_bytes);
+    json.member("commutes", shapes.commutes).member("first_call", record.first_call);
     json.member("native_calls", as_of_now(record.native_calls));
     json.member("forgotten_rulings", record.forgotten_rulings).member("forgotten_calls", record.forgotten_calls);
-    if (record.account) {
-        put_account(json, *record.account);
-    }
-    if (record.native_choice) {
-        json.key("native_choice");
-        put_ruling(json, *record.native_choice);
-    }
+    json.optional("account", record.account, [&](const Account& account) { put_account(json, account); });
+    json.optional("native_choice", record.native_choice, [&](const RulingRecord& each) { put_ruling(json, each); });
     json.list("rulings", record.rulings, [&](const RulingRecord& each) { put_ruling(json, each); }).end_object();
 }
 
@@ -135,10 +105,7 @@ void put_taken_up(JsonWriter& json, const TakenUp& taken) {
 
 void put_adaptation(JsonWriter& json, const AdaptationRecord& record) {
     json.key("adaptation").begin_object().member("mode", record.mode);
-    json.member("epochs", record.epochs);
-    if (record.horizon_calls) {
-        json.member("horizon_calls", *record.horizon_calls);
-    }
+    json.member("epochs", record.epochs).member("horizon_calls", record.horizon_calls);
     json.member("waits", record.waits).member("waited_ms", record.waited_ms);
     json.member("early_waits", record.early_waits);
     json.member("early_waited_ms", record.early_waited_ms);
@@ -161,10 +128,7 @@ void put_head(JsonWriter& json, const Record& record) {
     json.member("hosts", record.hosts).member("calls", calls_of(record));
     json.member("host_names", record.host_names);
     const char* const state = record.native ? "native" : record.ruled ? "mutirao" : "not yet";
-    json.member("state", state).member("reason", record.reason);
-    if (!record.profile.empty()) {
-        json.member("profile", record.profile);
-    }
+    json.member("state", state).member("reason", record.reason).member("profile", record.profile);
     if (record.first_ruled_call) {
         json.member("first_ruled_call", *record.first_ruled_call);
         json.member("first_ruled_ms", record.first_ruled_ms);
@@ -221,15 +185,9 @@ void put_total(JsonWriter& json, const Total& total) {
     json.member("forgotten_communicators", sums.forgotten_communicators);
     json.key("total").begin_object().member("calls", sums.calls).member("own_calls", sums.own_calls);
     json.member("probe_calls", sums.probe_calls).member("waited_us", total.waited_us());
-    if (sums.compared) {
-        put_account(json, sums.account);
-    }
-    if (total.net_us) {
-        json.member("net_us", *total.net_us).member("error_us", total.error_us);
-    }
-    if (const auto faster = total.faster()) {
-        json.member("faster", *faster);
-    }
+    json.key("account");
+    put_account(json, sums.account);
+    json.member("net_us", total.net_us).member("error_us", total.error_us).member("faster", total.faster());
     json.member("line", total.what_ran).end_object();
 }
 
@@ -238,10 +196,7 @@ void put_total(JsonWriter& json, const Total& total) {
 std::string report_json(const Job* job, bool running) {
     JsonWriter json(1);
     json.begin_object().member("mutirao", MUTIRAO_VERSION).member("mpi", library_version());
-    if (running) {
-        json.member("running", true);
-    }
-    json.member("program", command_line()).member("written", now_as_text());
+    json.member("running", running).member("program", command_line()).member("written", now_as_text());
     put_start(json, job);
     std::list<std::shared_ptr<Record>> kept;
     {

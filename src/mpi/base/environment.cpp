@@ -1,14 +1,10 @@
 #include "mpi/base/environment.h"
 
-#include <dlfcn.h>
 #include <mpi.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
-#include <cstdlib>
+#include <fstream>
 #include <initializer_list>
-#include <string>
 
 #include "core/network/network.h"
 
@@ -26,6 +22,14 @@ bool is_fault_tolerant() {
 }
 
 namespace {
+
+/// What the MPI library says of itself.
+std::string description() {
+    char text[8192] = {};  // the longest of any binary interface
+    int length = 0;
+    PMPI_Get_library_version(text, &length);
+    return text;
+}
 
 #if defined(OPEN_MPI)
 
@@ -55,13 +59,9 @@ Carrier find_carrier() {
 
 // "Device: ch4:ucx ofi": what MPICH was built with, the default first.
 std::string netmods_built() {
-    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-    int length = 0;
-    PMPI_Get_library_version(text.data(), &length);
-    const std::string version(text.data(), static_cast<std::size_t>(length));
-    const std::string mark = "ch4:";
-    const std::size_t begin = version.find(mark);
-    return begin == std::string::npos ? "" : version.substr(begin + mark.size());
+    const std::string built = description(), mark = "ch4:";
+    const std::size_t begin = built.find(mark);
+    return begin == std::string::npos ? "" : built.substr(begin + mark.size());
 }
 
 std::string netmod() {
@@ -92,14 +92,8 @@ Carrier carrier() {
 }
 
 std::string library_version() {
-    static const std::string first_words = [] {
-        char text[8192] = {};
-        int length = 0;
-        PMPI_Get_library_version(text, &length);
-        const std::string whole(text);
-        return whole.substr(0, whole.find_first_of(",\n"));
-    }();
-    return first_words;
+    static const std::string known = name_and_version(description());
+    return known;
 }
 
 namespace {
@@ -110,17 +104,10 @@ constexpr double least_buffer_bytes = 46080;
 
 /// The number in that place of one of the kernel's settings; 0 if there is none.
 double number_in(const char* path, int place) {
+    std::ifstream file(path);
     double number = 0;
-    if (std::FILE* const file = std::fopen(path, "r")) {
-        for (int i = 0; i <= place; ++i) {
-            if (std::fscanf(file, "%lf", &number) != 1) {
-                number = 0;
-                break;
-            }
-        }
-        std::fclose(file);
-    }
-    return number;
+    for (int i = 0; i <= place; ++i) file >> number;
+    return file ? number : 0;
 }
 
 }  // namespace

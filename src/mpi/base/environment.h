@@ -19,6 +19,9 @@ inline bool speaks_for_job() {
     return true;
 }
 
+/// Of what an MPI library says of itself, which may go on with how it was built: "Open MPI v5.0.11".
+inline std::string name_and_version(const std::string& said) { return said.substr(0, said.find_first_of(",\n")); }
+
 /// The file of the library or program that holds an address.
 inline std::string object_file_of(const void* address) {
     Dl_info info{};

@@ -32,21 +32,20 @@ class Pending {
     }
 
     MPI_Comm comm() const { return comm_; }
-    /// For who completes it when the communicator is freed before: the request, and what must live until then.
-    MPI_Request request() const { return request_; }
-    /// In Open MPI a nonblocking collective that is under way does not keep its communicator alive, as it must (MPI-4.1,
-    /// 7.4.3), and a persistent request does, but by UCX (Job::complete_on).
-    std::shared_ptr<void> give_up() const {
+    /// For who completes it when the communicator is freed before. In Open MPI a nonblocking collective that is under way
+    /// does not keep its communicator alive, as it must (MPI-4.1, 7.4.3), and a persistent request does, but by UCX
+    /// (Job::complete_on).
+    void keep_communicator() {
         MPI_Request keeper = MPI_REQUEST_NULL;
         if (request_ != MPI_REQUEST_NULL) {
             PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, 0, comm_, &keeper);
         }
-        return {memory_.get(), [memory = memory_, keeper](void*) mutable {
-                    memory.reset();
-                    if (keeper != MPI_REQUEST_NULL) {
-                        PMPI_Request_free(&keeper);
-                    }
-                }};
+        memory_ = {memory_.get(), [memory = memory_, keeper](void*) mutable {
+                       memory.reset();
+                       if (keeper != MPI_REQUEST_NULL) {
+                           PMPI_Request_free(&keeper);
+                       }
+                   }};
     }
 
   private:

@@ -5,14 +5,27 @@
 
 namespace mutirao::mpi {
 
+std::optional<Message> take_message(MPI_Comm comm, int tag) {
+    int here = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    PMPI_Improbe(MPI_ANY_SOURCE, tag, comm, &here, &message, &status);
+    if (here == 0) {
+        return std::nullopt;
+    }
+    int length = 0;
+    PMPI_Get_count(&status, MPI_BYTE, &length);
+    Message taken{status.MPI_SOURCE, std::vector<std::byte>(static_cast<std::size_t>(length))};
+    PMPI_Mrecv(taken.bytes.data(), length, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+    return taken;
+}
+
 Post::~Post() {
     reap();
-    for (Sending& sending : sending_) {
-        PMPI_Request_free(&sending.request);
-        // MPI may still read the few bytes, so they are left to it.
-        auto kept = std::make_unique<Letter>(std::move(sending.letter));
-        static_cast<void>(kept.release());
+    for (MPI_Request& each : sending_.requests) {
+        PMPI_Request_free(&each);
     }
+    new std::vector<Letter>(std::move(sending_.letters));  // MPI may still read the few bytes, so they are left to it
 }
 
 // The hosts of one job have one order of bytes.
@@ -28,54 +41,40 @@ bool Post::is_mine(const Bytes& bytes) const {
 }
 
 void Post::send(int rank, Letter letter) {
-    Sending& sending = sending_.emplace_back(Sending{MPI_REQUEST_NULL, std::move(letter)});
-    PMPI_Isend(sending.letter->data(), static_cast<int>(sending.letter->size()), MPI_BYTE, rank, tag_,
-               comm_, &sending.request);
+    PMPI_Isend(letter->data(), static_cast<int>(letter->size()), MPI_BYTE, rank, tag_, comm_,
+               &sending_.requests.emplace_back(MPI_REQUEST_NULL));
+    sending_.letters.push_back(std::move(letter));
     reap();
 }
 
-std::deque<Post::Sending> Post::take_sends() {
+Post::Sends Post::take_sends() {
     reap();
     return std::exchange(sending_, {});
 }
 
 std::optional<Post::Received> Post::receive(int looks) {
     for (int look = 0; look < looks;) {
-        int here = 0;
-        MPI_Message message = MPI_MESSAGE_NULL;
-        MPI_Status status;
-        PMPI_Improbe(MPI_ANY_SOURCE, tag_, comm_, &here, &message, &status);
-        if (here == 0) {
-            ++look;
-            continue;
+        auto message = take_message(comm_, tag_);
+        if (message && is_mine(message->bytes)) {
+            return Received{message->from, std::make_shared<const Bytes>(std::move(message->bytes))};
         }
-        int length = 0;
-        PMPI_Get_count(&status, MPI_BYTE, &length);
-        Bytes bytes(static_cast<std::size_t>(length));
-        PMPI_Mrecv(bytes.data(), length, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-        if (is_mine(bytes)) {
-            return Received{status.MPI_SOURCE, std::make_shared<const Bytes>(std::move(bytes))};
-        }
-        look = 0;
+        look = message ? 0 : look + 1;
     }
     reap();
     return std::nullopt;
 }
 
 void Post::reap() {
-    if (sending_.empty()) {
+    auto& [requests, letters] = sending_;
+    if (requests.empty()) {
         return;
-    }
-    std::vector<MPI_Request> requests;
-    requests.reserve(sending_.size());
-    for (const Sending& sending : sending_) {
-        requests.push_back(sending.request);
     }
     std::vector<int> completed(requests.size());
     int count = 0;
     PMPI_Testsome(static_cast<int>(requests.size()), requests.data(), &count, completed.data(), MPI_STATUSES_IGNORE);
     std::size_t at = 0;
-    std::erase_if(sending_, [&](const Sending&) { return requests[at++] == MPI_REQUEST_NULL; });
+    std::erase_if(letters, [&](const Letter&) { return requests[at++] == MPI_REQUEST_NULL; });
+    std::erase(requests, MPI_REQUEST_NULL);
 }
 
 }  // namespace mutirao::mpi

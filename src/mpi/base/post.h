@@ -6,13 +6,19 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace mutirao::mpi {
+
+struct Message {
+    int from = -1;  ///< rank
+    std::vector<std::byte> bytes;
+};
+/// The next that has come under that tag; nothing: none has. Does not block.
+std::optional<Message> take_message(MPI_Comm comm, int tag);
 
 class Post {
   public:
@@ -38,12 +44,12 @@ class Post {
     /// Open MPI looks first and sees what has come afterwards, which matters to who looks once in a call: two
     /// looks see what one would leave to the next call.
     std::optional<Received> receive(int looks = 2);
-    struct Sending {
-        MPI_Request request;
-        Letter letter;
+    struct Sends {
+        std::vector<MPI_Request> requests;
+        std::vector<Letter> letters;  ///< that they read
     };
     /// Those under way, for whom they are left to.
-    std::deque<Sending> take_sends();
+    Sends take_sends();
 
   private:
     static constexpr std::size_t owner_bytes = sizeof(std::uint64_t);
@@ -54,7 +60,7 @@ class Post {
     MPI_Comm comm_;
     int tag_;
     std::uint64_t owner_;
-    std::deque<Sending> sending_;
+    Sends sending_;
 };
 
 }  // namespace mutirao::mpi

@@ -13,14 +13,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/text/bytes.h"
 #include "mpi/base/environment.h"
 #include "mpi/base/world.h"
-#include "profile/profile_store.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -110,12 +108,12 @@ std::string short_host_name() {
     return whole.substr(0, whole.find('.'));
 }
 
-}  // namespace
-
 bool is_verbose(int level) {
     return settings_of_environment().verbose >= level &&
            (level >= level_of_every_rank || rank_in_job() == 0);
 }
+
+}  // namespace
 
 void say(int level, const std::string& what) {
     if (!is_verbose(level)) {

@@ -34,10 +34,7 @@ void check_settings();
 //   2  rank 0: each choice as it takes effect
 //   3  every rank: who watches the network, from when on it is known, communicators that are taken on
 
-/// Whether lines of that level are said by this rank. Not before MPI_Init has returned.
-bool is_verbose(int level);
-
-/// Says it, if is_verbose(level).
+/// Says it, if lines of that level are said by this rank. Not before MPI_Init has returned.
 void say(int level, const std::string& what);
 
 /// At level 1: the first lines of a job.

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <fstream>
 #include <map>
 #include <numeric>
 #include <span>
@@ -29,12 +29,9 @@ std::uint64_t hash_of(const std::string& text) { return fnv1a(std::as_bytes(std:
 std::string host_identity() {
     std::string identity(256, '\0');
     gethostname(identity.data(), identity.size() - 1);
-    if (std::FILE* const file = std::fopen("/proc/sys/kernel/random/boot_id", "r")) {
-        char boot[64] = {};
-        identity.append(boot, std::fread(boot, 1, sizeof boot - 1, file));
-        std::fclose(file);
-    }
-    return identity;
+    std::string boot;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+    return identity + boot;
 }
 
 bool all_alike(const std::vector<Introduction>& all, std::uint64_t Introduction::*field) {
@@ -44,8 +41,7 @@ bool all_alike(const std::vector<Introduction>& all, std::uint64_t Introduction:
 }
 
 std::string obstacle(const std::vector<Introduction>& all) {
-    const auto off = std::find_if(all.begin(), all.end(),
-                                  [](const Introduction& each) { return each.enabled == 0; });
+    const auto off = std::ranges::find(all, std::uint64_t{0}, &Introduction::enabled);
     if (off != all.end()) {
         return all_alike(all, &Introduction::enabled)
                    ? "switched off"

@@ -67,12 +67,6 @@ void* moved(const void* buffer, MPI_Count bytes) {
     return const_cast<std::byte*>(static_cast<const std::byte*>(buffer)) + bytes;
 }
 
-MPI_Count extent_of(MPI_Datatype type) {
-    MPI_Count lower = 0, extent = 0;
-    PMPI_Type_get_extent_x(type, &lower, &extent);
-    return extent;
-}
-
 /// A block for every rank.
 struct Blocks {
     Elements block{};              ///< each, where all are of one length

@@ -6,18 +6,10 @@
 #include <mutex>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
-#include "core/network/sites.h"
 #include "core/text/units.h"
-#include "mpi/account/record.h"
-#include "mpi/account/report.h"
 #include "mpi/base/environment.h"
 #include "mpi/base/runtime.h"
-#include "mpi/base/waiting.h"
-#include "mpi/base/world.h"
-#include "mpi/decide/docket.h"
-#include "mpi/job/job.h"
 #include "mpi/watch/lookout.h"
 
 namespace mutirao::mpi {
@@ -141,9 +133,7 @@ void Communicator::be_native(std::string reason) {
     repeated_.forget();
     surroundings_.background = nullptr;
     const std::lock_guard lock(record_->mutex);
-    if (is_verbose(2)) {
-        say(2, title_of(*record_) + ": left to the MPI library: " + reason);
-    }
+    say(2, title_of(*record_) + ": left to the MPI library: " + reason);
     record_->native = true;
     record_->reason = std::move(reason);
 }
@@ -460,9 +450,8 @@ Communicator::Ruled::Ruled(std::shared_ptr<Twin> its_twin, Slot its_slot, std::s
       post(twin->comm(), slot, *members, choose_decider(*members, twin->world())),
       follower(first_call, calls_without),
       connections(twin, slot.connections()),
-      transport(transport_of(runtime().settings, twin->world().sockets)),
-      decider(post.decider()) {
-    if (members->my_rank == decider) {
+      transport(transport_of(runtime().settings, twin->world().sockets)) {
+    if (members->my_rank == post.decider()) {
         epochs.emplace(first_call, calls_without, us_per_call);
     }
     if (is_synchronous()) {
@@ -495,10 +484,8 @@ void Communicator::rule(const std::shared_ptr<Twin>& twin, Slot slot, std::uint6
                           : twin->world().has_daemons              ? "network known to the hosts' agents"
                                                                    : "network measured";
     }
-    if (is_verbose(3)) {
-        say(3, title_of(*record_) + ": taken on from call " + std::to_string(first_call + 1) + " on, in slot " +
-                   std::to_string(slot.number()));
-    }
+    say(3, title_of(*record_) + ": taken on from call " + std::to_string(first_call + 1) + " on, in slot " +
+               std::to_string(slot.number()));
     if (!decides() || docket_peers_ != twin->peers()) {
         docket_.reset();  // others may number hosts otherwise
     }
@@ -514,16 +501,12 @@ void Communicator::rule(const std::shared_ptr<Twin>& twin, Slot slot, std::uint6
 void Communicator::start_deciding(World ranks, std::shared_ptr<NetworkSource> source, std::shared_ptr<Ledger> ledger) {
     repeated_.forget();
     table_.ask_anew();
-    Docket::Subject subject;
-    subject.ranks = std::move(ranks);
-    subject.source = std::move(source);
-    subject.settings = runtime().settings;
-    subject.store = runtime().profile;
-    subject.mpi_library = library_version();
-    subject.record = record_;
-    subject.ledger = std::move(ledger);
-    subject.began_us = begun_us_;
-    docket_ = std::make_shared<Docket>(std::move(subject));
+    docket_ = std::make_shared<Docket>(Docket::Subject{.ranks = std::move(ranks),
+                                                       .source = std::move(source),
+                                                       .mpi_library = library_version(),
+                                                       .record = record_,
+                                                       .ledger = std::move(ledger),
+                                                       .began_us = begun_us_});
     has_thread_ = !is_synchronous() && runtime().settings.agent != AgentPlace::in_band &&
                   DecidingThread::take_on(docket_);
 }
@@ -723,7 +706,7 @@ void Communicator::note_late(double held_up_us) {
 
 void Communicator::tell(const TimeReport& report) {
     const bool wanted = runtime().settings.holds_trials();
-    if (!wanted || !reports_times(my_rank_, report.shapes.root, ruled_->decider, rank_count())) {
+    if (!wanted || !reports_times(my_rank_, report.shapes.root, ruled_->post.decider(), rank_count())) {
         return;
     }
     if (!decides()) {

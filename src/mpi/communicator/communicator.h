@@ -153,7 +153,6 @@ class Communicator final : private Background {
         std::unique_ptr<SynchronousAdaptation> synchronous;
         Connections connections;
         Transport transport;
-        int decider;  ///< rank
         std::optional<EpochDecider> epochs{};  ///< the decider's
     };
 
@@ -197,7 +196,7 @@ class Communicator final : private Background {
     bool checks_in(std::uint64_t call) const;
     void settle_at_once(const CallShape& shape, std::uint64_t call);
     void progress() override;
-    bool decides() const { return my_rank_ == ruled_->decider; }
+    bool decides() const { return my_rank_ == ruled_->post.decider(); }
 
     MPI_Comm comm_;
     Job& job_;

@@ -1,10 +1,7 @@
 #include "mpi/communicator/ruling_table.h"
 
-#include <utility>
-
 #include "core/algorithms/over_placement.h"
 #include "core/text/units.h"
-#include "mpi/account/record.h"
 #include "mpi/base/runtime.h"
 
 namespace mutirao::mpi {
@@ -228,11 +225,9 @@ void RulingTable::log_if_changed(const Ruling& ruling, const RulingRecord& expla
     } else if (from == change.to && !another_tree) {
         return;
     }
-    if (is_verbose(2)) {
-        say(2, title_of(record_) + ": from call " + std::to_string(change.call + 1) + " on, " +
-                   name_of(record_, ruling.shapes) + ": " + from + " -> " + said +
-                   (explained.reason.empty() ? "" : " (" + explained.reason + ")"));
-    }
+    say(2, title_of(record_) + ": from call " + std::to_string(change.call + 1) + " on, " +
+               name_of(record_, ruling.shapes) + ": " + from + " -> " + said +
+               (explained.reason.empty() ? "" : " (" + explained.reason + ")"));
     log_change(record_, std::move(change));
 }
 

@@ -25,33 +25,30 @@ Vote::Memory::~Memory() {
     }
 }
 
-Vote::Vote(MPI_Comm comm, Opinion mine)
-    : memory_(std::make_shared<Memory>()), pending_([&] {
-          Ballot& ballot = memory_->mine;
-          mine.say(runtime().settings.enabled ? enabled : disabled, true);
-          ballot.said = mine.said;
-          ballot.settings = settings_and_version();
-          ballot.peers = mine.peers ? mine.peers->id() : 0;
-          ballot.twin = mine.twin ? mine.twin->id() : 0;
-          ballot.not_settings = ~ballot.settings;
-          ballot.not_peers = ~ballot.peers;
-          ballot.not_twin = ~ballot.twin;
-          ballot.offered = 0;
-          ballot.owner = ~std::uint64_t{0};
-          memory_->peers = mine.peers;
-          memory_->twin = mine.twin;
-          if (mine.twin) {
-              const std::vector<int> ranks = ranks_in(Group(comm), mine.twin->group());
-              memory_->who = fnv1a(std::as_bytes(std::span(ranks)));
-              ballot.offered = mine.twin->slots().offer(memory_->who);
-              if (rank_in(comm) == 0) {
-                  ballot.owner = mine.twin->new_owner();
-              }
-          }
-          return begin(comm);
-      }()) {}
+Vote::Vote(MPI_Comm comm, const Opinion& mine)
+    : memory_(std::make_shared<Memory>()), pending_(begin(comm, mine)) {}
 
-Pending Vote::begin(MPI_Comm comm) {
+Pending Vote::begin(MPI_Comm comm, const Opinion& mine) {
+    Ballot& ballot = memory_->mine;
+    ballot.said = mine.said | (runtime().settings.enabled ? enabled : disabled);
+    ballot.settings = settings_and_version();
+    ballot.peers = mine.peers ? mine.peers->id() : 0;
+    ballot.twin = mine.twin ? mine.twin->id() : 0;
+    ballot.not_settings = ~ballot.settings;
+    ballot.not_peers = ~ballot.peers;
+    ballot.not_twin = ~ballot.twin;
+    ballot.offered = 0;
+    ballot.owner = ~std::uint64_t{0};
+    memory_->peers = mine.peers;
+    memory_->twin = mine.twin;
+    if (mine.twin) {
+        const std::vector<int> ranks = ranks_in(Group(comm), mine.twin->group());
+        memory_->who = fnv1a(std::as_bytes(std::span(ranks)));
+        ballot.offered = mine.twin->slots().offer(memory_->who);
+        if (rank_in(comm) == 0) {
+            ballot.owner = mine.twin->new_owner();
+        }
+    }
     constexpr int words = sizeof(Ballot) / sizeof(std::uint64_t);
     static_assert(sizeof(Ballot) == words * sizeof(std::uint64_t));
     MPI_Request request = MPI_REQUEST_NULL;

@@ -118,7 +118,7 @@ class Vote {
     };
 
     /// Collective over `comm`; does not block.
-    Vote(MPI_Comm comm, Opinion mine);
+    Vote(MPI_Comm comm, const Opinion& mine);
 
     Pending& pending() { return pending_; }
 
@@ -154,7 +154,7 @@ class Vote {
     const Ballot& all() const { return memory_->all; }
     /// Of one version, with the same settings.
     bool runs_alike() const { return all().settings == ~all().not_settings; }
-    Pending begin(MPI_Comm comm);
+    Pending begin(MPI_Comm comm, const Opinion& mine);
 
     std::shared_ptr<Memory> memory_;
     Pending pending_;

@@ -1,9 +1,6 @@
 #include "mpi/decide/announcement_post.h"
 
-#include <algorithm>
-#include <iterator>
 #include <memory>
-#include <utility>
 
 #include "core/algorithms/shape.h"
 #include "core/text/invariant.h"
@@ -94,13 +91,10 @@ std::vector<Report> AnnouncementPost::receive_reports() {
 
 void AnnouncementPost::leave_sends_to(LeftBehind& left_behind) {
     for (Post* const each : {&announcements_, &reports_}) {
-        const auto sends = std::make_shared<const std::deque<Post::Sending>>(each->take_sends());
-        if (sends->empty()) {
-            continue;
+        const auto sends = std::make_shared<const Post::Sends>(each->take_sends());
+        if (!sends->requests.empty()) {
+            left_behind.abandon(sends->requests, sends);
         }
-        std::vector<MPI_Request> requests;
-        std::ranges::transform(*sends, std::back_inserter(requests), &Post::Sending::request);
-        left_behind.abandon(requests, sends);
     }
 }
 

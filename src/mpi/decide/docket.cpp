@@ -1,26 +1,21 @@
 #include "mpi/decide/docket.h"
 
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <ctime>
 #include <list>
-#include <mutex>
 #include <stop_token>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "agent/system.h"
-#include "core/epochs/epochs.h"
 #include "core/network/sites.h"
 #include "core/text/units.h"
-#include "mpi/account/record.h"
 #include "mpi/account/report.h"
 #include "mpi/base/runtime.h"
 #include "mpi/base/waiting.h"
 #include "mpi/job/job.h"
-#include "mpi/watch/lookout.h"
 #include "profile/profile_store.h"
 
 namespace mutirao::mpi {
@@ -36,9 +31,7 @@ int choose_decider(const Members& members, const World& twin) {
     if (runtime().settings.agent != AgentPlace::in_band) {
         return 0;
     }
-    const auto leads = [&](int twin_rank) { return twin.leads(twin_rank); };
-    const auto found =
-        std::find_if(members.twin_rank_of.begin(), members.twin_rank_of.end(), leads);
+    const auto found = std::ranges::find_if(members.twin_rank_of, [&](int rank) { return twin.leads(rank); });
     return found == members.twin_rank_of.end()
                ? 0
                : static_cast<int>(found - members.twin_rank_of.begin());
@@ -118,16 +111,17 @@ std::string since_start() {
 
 Docket::Docket(Subject subject)
     : subject_(std::move(subject)),
-      named_sites_(subject_.settings.sites.empty() ? std::vector<int>{}
-                                                   : named_sites(subject_.ranks.host_names, subject_.settings.sites)),
+      named_sites_(runtime().settings.sites.empty()
+                       ? std::vector<int>{}
+                       : named_sites(subject_.ranks.host_names, runtime().settings.sites)),
       decider_(subject_.ledger, subject_.began_us) {
     const World& ranks = subject_.ranks;
     if (subject_.source) {
         lookout_.emplace(subject_.source, ranks.source_host, ranks.source_host[static_cast<std::size_t>(ranks.my_host())],
-                         named_sites_, subject_.settings, ranks.sockets);
+                         named_sites_, runtime().settings, ranks.sockets);
     }
     route_ = route_without_network(ranks.rank_count());
-    if (needs_no_network(subject_.settings)) {
+    if (needs_no_network(runtime().settings)) {
         take_network(unknown_topology(ranks.host_count()), {});
         route_ = route_without_network(ranks.rank_count());
     }
@@ -148,7 +142,7 @@ void Docket::want(const CallShape& shape, std::uint64_t call) {
 
 // Ranks may have called a class before this one does.
 void Docket::take_on(const ShapeClass& shapes) {
-    const bool watched = subject_.settings.reproducibility == Reproducibility::fast ||
+    const bool watched = runtime().settings.reproducibility == Reproducibility::fast ||
                          !row_of(shapes.collective).reduces;  // a sum may differ in its last bits
     decider_.take_on(shapes, reporters_among(subject_.ranks.rank_count(), shapes.root, subject_.ranks.my_rank), watched);
 }
@@ -240,7 +234,7 @@ void Docket::look_at_network() {
     const double news_us =
         network_ ? news_of_links_us(network_->between_hosts(), sighting->topology->network) : 0;
     take_network(sighting->topology, sighting->memory);
-    if (subject_.store && subject_.settings.holds_trials()) {
+    if (runtime().profile && runtime().settings.holds_trials()) {
         constexpr double least_share_of_farthest = 0.1;  // else it may be load
         read_profile(news_us > least_share_of_farthest * *farthest_us_);
     }
@@ -251,14 +245,14 @@ void Docket::take_network(std::shared_ptr<const Topology> newest, const MemoryCo
     {
         const std::lock_guard record_lock(subject_.record->mutex);
         take_up(*subject_.record, call_, newest);
-        if (is_verbose(3) && newest->complete()) {
+        if (newest->complete()) {
             say(3, title_of(*subject_.record) + ": network " +
                        (network_ && network_->topology().complete() ? "changed" : "known") + since_start());
         }
     }
     Route route = quickest_route(newest->network, subject_.ranks.my_host());
     network_ = std::make_shared<const RankNetwork>(std::move(newest), subject_.ranks.placement, memory);
-    frozen_ = subject_.settings.adaptation.mode == Adaptation::Mode::off && lookout_;
+    frozen_ = runtime().settings.adaptation.mode == Adaptation::Mode::off && lookout_;
     const std::vector<double>& latency_us = network_->between_hosts().latency_us();
     const std::lock_guard lock(mutex_);
     route_ = std::move(route);
@@ -281,7 +275,7 @@ void Docket::question_all(double news_us) {
 // the program, still run the same one and learn of it.
 ShapeClass Docket::subject_of(const CallShape& shape) const {
     ShapeClass shapes = class_of(shape);
-    if (subject_.settings.forced(shape.collective)) {
+    if (runtime().settings.forced(shape.collective)) {
         shapes.length_class = any_length;
     }
     return shapes;
@@ -289,8 +283,8 @@ ShapeClass Docket::subject_of(const CallShape& shape) const {
 
 /// What is forced, or decided while calls wait, is not tried.
 bool Docket::probes(Collective collective) const {
-    return subject_.settings.holds_trials() && !subject_.settings.forced(collective) &&
-           subject_.settings.adaptation.mode != Adaptation::Mode::synchronous;
+    return runtime().settings.holds_trials() && !runtime().settings.forced(collective) &&
+           runtime().settings.adaptation.mode != Adaptation::Mode::synchronous;
 }
 
 // Until agents are through with that, what is best for long messages is what the next measurement overturns.
@@ -306,7 +300,7 @@ Docket::Deliberated Docket::deliberate(const Case& each, const std::optional<Arm
     about.of_class.waiting = false;
     const bool tried = probes(each.shape.collective);
     const std::optional<Arm> predicted = each.decision ? std::optional(each.decision->chosen) : std::nullopt;
-    Decision made = mutirao::decide(each.shape, network_, subject_.settings, tried ? present : predicted);
+    Decision made = mutirao::decide(each.shape, network_, runtime().settings, tried ? present : predicted);
     if (!tried) {
         about.ruling = decide_by_prediction(about.of_class, std::move(made));
         return about;
@@ -318,7 +312,7 @@ Docket::Deliberated Docket::deliberate(const Case& each, const std::optional<Arm
         about.held_back = true;
         return about;
     }
-    about.outlook = outlook_for(each.shape, made, network_, subject_.settings, present, about.preferred);
+    about.outlook = outlook_for(each.shape, made, network_, runtime().settings, present, about.preferred);
     about.outlook.news_us = std::exchange(about.of_class.news_us, 0);
     made.chosen.tree.reset();  // as long as there are hosts, and among the arms
     about.of_class.decision = std::move(made);
@@ -349,7 +343,7 @@ void Docket::read_profile(bool news) {
     if (fabric_ && !difference(here, *fabric_)) {
         return;
     }
-    profile::ProfileStore::Answer answer = subject_.store->rows_for(here, subject_.mpi_library);
+    profile::ProfileStore::Answer answer = runtime().profile->rows_for(here, subject_.mpi_library);
     rows_ = std::move(answer.rows);
     {
         const Ranks ranks = ranks_of(*subject_.ranks.placement);
@@ -396,9 +390,9 @@ void Docket::end(const std::vector<Decider::CallsMade>& made, double ran_us) {
     }
     note_accounts();
     const std::lock_guard lock(mutex_);
-    if (subject_.store && fabric_) {
+    if (runtime().profile && fabric_) {
         const auto now_s = static_cast<double>(std::time(nullptr));
-        subject_.store->remember(*fabric_, subject_.mpi_library, rows_learned(now_s), run_of(ran_us, now_s));
+        runtime().profile->remember(*fabric_, subject_.mpi_library, rows_learned(now_s), run_of(ran_us, now_s));
     }
 }
 
@@ -467,7 +461,7 @@ void Docket::note(const ShapeClass& shapes, Decision& decision) {
     if (row == subject_.record->classes.end()) {
         return;
     }
-    if (!row->second.native_choice && !tried && is_verbose(2)) {
+    if (!row->second.native_choice && !tried) {
         say(2, title_of(*subject_.record) + ": " + name_of(*subject_.record, shapes) + " stays native (" +
                    decision.reason + ")");
     }
@@ -537,7 +531,7 @@ std::vector<Ruling> Docket::use(Topology topology, std::uint64_t call) {
     std::vector<int> site_of = !named_sites_.empty()
                                    ? named_sites_
                                    : discover_sites(topology.network, before ? before->site_of : std::vector<int>{});
-    complete_network(topology, subject_.settings, subject_.ranks.sockets, std::move(site_of), before);
+    complete_network(topology, runtime().settings, subject_.ranks.sockets, std::move(site_of), before);
     take_network(std::make_shared<const Topology>(std::move(topology)), {});
     std::vector<Ruling> rulings;
     for (auto& [shapes, each] : cases_) {

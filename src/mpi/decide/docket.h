@@ -19,11 +19,9 @@
 #include "core/selection/profile.h"
 #include "core/selection/ruling.h"
 #include "core/selection/selection.h"
-#include "core/settings/settings.h"
 #include "mpi/account/record.h"
 #include "mpi/base/world.h"
 #include "mpi/watch/lookout.h"
-#include "profile/profile_store.h"
 
 namespace mutirao::mpi {
 
@@ -45,9 +43,7 @@ class Docket {
     struct Subject {
         World ranks;  ///< of the communicator; this one decides
         std::shared_ptr<NetworkSource> source;  ///< null: nobody measures beside the program
-        Settings settings;
-        std::shared_ptr<profile::ProfileStore> store;  ///< null: no profile is used
-        std::string mpi_library;                       ///< by which a profile knows it
+        std::string mpi_library;  ///< by which a profile knows it
         std::shared_ptr<Record> record;
         std::shared_ptr<Ledger> ledger;
         double began_us = 0;  ///< the communicator's first call

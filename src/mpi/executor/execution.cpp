@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <compare>
-#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <map>
 #include <set>
-#include <utility>
 
 #include "core/schedule/connections.h"
-#include "mpi/base/waiting.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -74,9 +71,7 @@ void Plan::add_steps(const Schedule& schedule, const std::vector<bool>& detached
 
 /// Sends of the same bytes share their copy, until these are written anew.
 std::size_t Plan::place_of_copy(const Region& region, std::vector<Copied>& copied) {
-    const auto known = std::find_if(copied.begin(), copied.end(), [&](const Copied& each) {
-        return each.region == region;
-    });
+    const auto known = std::ranges::find(copied, region, &Copied::region);
     if (known != copied.end()) {
         return known->copy_bytes;
     }
@@ -571,21 +566,14 @@ void Operation::drop_completed() {
 // Only after an error is anything still posted. Nothing may be written into the program's memory once
 // the call has returned, so receives are cancelled; sends only read.
 void Operation::withdraw() {
-    std::size_t kept = 0;
     for (std::size_t i = 0; i < requests_.size(); ++i) {
-        MPI_Request& request = requests_[i];
-        if (request == MPI_REQUEST_NULL) {
-            continue;
-        }
-        if (plan_->steps()[static_cast<std::size_t>(step_of_request_[i])].kind == StepKind::receive) {
-            PMPI_Cancel(&request);
-            PMPI_Wait(&request, MPI_STATUS_IGNORE);
-        } else {
-            requests_[kept++] = request;
+        const Plan::Step& step = plan_->steps()[static_cast<std::size_t>(step_of_request_[i])];
+        if (requests_[i] != MPI_REQUEST_NULL && step.kind == StepKind::receive) {
+            PMPI_Cancel(&requests_[i]);
+            PMPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
         }
     }
-    requests_.resize(kept);
-    step_of_request_.clear();
+    drop_completed();
 }
 
 void Operation::leave_behind() {

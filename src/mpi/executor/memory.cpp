@@ -2,18 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <bit>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <dlfcn.h>
 #include <initializer_list>
 #include <link.h>
 #include <numeric>
-#include <span>
 #include <utility>
-#include <vector>
 
 #include "mpi/base/runtime.h"
 
@@ -158,16 +152,9 @@ std::optional<TypeShape> shape_of(const void* buffer, MPI_Count count, MPI_Datat
 }
 
 void PackedMessage::make_room() {
-    MPI_Aint lower = 0;
-    PMPI_Type_get_extent(type_, &lower, &extent_);
+    extent_ = extent_of(type_);
     packed_.resize(count_ * element_bytes_);
     avoid_null();
-}
-
-void PackedMessage::free_shifted() {
-    if (shifted_ != MPI_DATATYPE_NULL) {
-        PMPI_Type_free(&shifted_);
-    }
 }
 
 // With MPI_BOTTOM the datatype holds absolute addresses. MPI_Pack of MPICH 4.0 takes the null pointer
@@ -244,12 +231,15 @@ int unpack(const std::byte* packed, const Elements& to, MPI_Comm comm) {
 
 }  // namespace
 
+MPI_Aint extent_of(MPI_Datatype type) {
+    MPI_Aint lower = 0, extent = 0;
+    PMPI_Type_get_extent(type, &lower, &extent);
+    return extent;
+}
+
 Elements nth(const Elements& blocks, int index, MPI_Count count) {
-    auto extent = static_cast<MPI_Aint>(blocks.layout.packed_bytes);
-    if (!blocks.layout.in_place) {
-        MPI_Aint lower = 0;
-        PMPI_Type_get_extent(blocks.type, &lower, &extent);
-    }
+    const auto [bytes, in_place] = blocks.layout;
+    const MPI_Aint extent = in_place ? static_cast<MPI_Aint>(bytes) : extent_of(blocks.type);
     Elements one = blocks;
     one.buffer = static_cast<std::byte*>(blocks.buffer) +
                  static_cast<MPI_Aint>(index) * static_cast<MPI_Aint>(count) * extent;
@@ -306,27 +296,21 @@ void Memory::write_beside(std::size_t length_bytes) {
 }
 
 int Memory::finish() {
-    const int error = output_ ? output_->finish() : MPI_SUCCESS;
-    return error == MPI_SUCCESS && !blocks_to_write_.empty() ? finish_blocks() : error;
-}
-
-int Memory::finish_blocks() {
+    int error = output_ ? output_->finish() : MPI_SUCCESS;
     const std::byte* next = output_copy_.get();
     for (const Elements& block : blocks_to_write_) {
-        const int error = block.bytes() > 0 ? unpack(next, block, comm_) : MPI_SUCCESS;
-        if (error != MPI_SUCCESS) {
-            return error;
+        if (block.bytes() > 0 && error == MPI_SUCCESS) {
+            error = unpack(next, block, comm_);
         }
         next += block.bytes();
     }
-    return MPI_SUCCESS;
+    return error;
 }
 
 TypedMemory::TypedMemory(MPI_Datatype type, MPI_Count count) {
-    MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
-    PMPI_Type_get_extent(type, &lower, &extent);
+    MPI_Aint true_lower = 0, true_extent = 0;
     PMPI_Type_get_true_extent(type, &true_lower, &true_extent);
-    const MPI_Aint steps = extent * static_cast<MPI_Aint>(std::max<MPI_Count>(count, 1) - 1);
+    const MPI_Aint steps = extent_of(type) * static_cast<MPI_Aint>(std::max<MPI_Count>(count, 1) - 1);
     // Elements are aligned here as they are in the program's memory.
     constexpr MPI_Aint alignment = alignof(std::max_align_t);
     const MPI_Aint lowest = true_lower + std::min<MPI_Aint>(0, steps);
@@ -504,27 +488,6 @@ std::optional<OperatorKind> examine(MPI_Op op, MPI_Datatype type) {
     return OperatorKind{false, commutes != 0};
 }
 
-/// Elements of a type that has holes, where an operator can work on them.
-class Unpacked {
-  public:
-    Unpacked(MPI_Datatype type, int count) : memory_(type, count), type_(type), count_(count) {}
-
-    void* data() { return memory_.first(); }
-    int take(const std::byte* packed, int length_bytes) {
-        int position = 0;
-        return PMPI_Unpack(packed, length_bytes, &position, data(), count_, type_, MPI_COMM_SELF);
-    }
-    int give(std::byte* packed, int length_bytes) {
-        int position = 0;
-        return PMPI_Pack(data(), count_, type_, packed, length_bytes, &position, MPI_COMM_SELF);
-    }
-
-  private:
-    TypedMemory memory_;
-    MPI_Datatype type_;
-    int count_;
-};
-
 }  // namespace
 
 std::optional<OperatorKind> operator_kind(MPI_Op op, MPI_Datatype type) {
@@ -552,14 +515,16 @@ int reduce_packed(const Reduction& reduction, const std::byte* source, std::byte
     if (reduction.layout.in_place) {
         return PMPI_Reduce_local(source, target, count, reduction.type, reduction.op);
     }
-    const int length = static_cast<int>(length_bytes);
-    Unpacked from(reduction.type, count), to(reduction.type, count);
-    int error = from.take(source, length);
-    if (error == MPI_SUCCESS) error = to.take(target, length);
+    // Of a type that has holes, where an operator can work on them.
+    TypedMemory from(reduction.type, count), to(reduction.type, count);
+    const Elements operand{from.first(), count, reduction.type, reduction.layout};
+    const Elements result{to.first(), count, reduction.type, reduction.layout};
+    int error = unpack(source, operand, MPI_COMM_SELF);
+    if (error == MPI_SUCCESS) error = unpack(target, result, MPI_COMM_SELF);
     if (error == MPI_SUCCESS) {
-        error = PMPI_Reduce_local(from.data(), to.data(), count, reduction.type, reduction.op);
+        error = PMPI_Reduce_local(operand.buffer, result.buffer, count, reduction.type, reduction.op);
     }
-    return error != MPI_SUCCESS ? error : to.give(target, length);
+    return error == MPI_SUCCESS ? pack(result, target, MPI_COMM_SELF) : error;
 }
 
 }  // namespace mutirao::mpi

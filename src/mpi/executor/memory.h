@@ -88,8 +88,8 @@ class PackedMessage {
         }
     }
     ~PackedMessage() {
-        if (!in_place_) {
-            free_shifted();
+        if (shifted_ != MPI_DATATYPE_NULL) {
+            PMPI_Type_free(&shifted_);
         }
     }
     PackedMessage(const PackedMessage&) = delete;
@@ -108,7 +108,6 @@ class PackedMessage {
   private:
     void make_room();
     void avoid_null();
-    void free_shifted();
     int pack(std::size_t end_bytes);
     int unpack();
     template <typename Convert>
@@ -126,6 +125,9 @@ class PackedMessage {
     std::size_t ready_elements_ = 0;
     std::vector<std::byte> packed_;
 };
+
+/// From one element to the next.
+MPI_Aint extent_of(MPI_Datatype type);
 
 /// The `index`-th block of so many elements.
 Elements nth(const Elements& blocks, int index, MPI_Count count);
@@ -195,7 +197,6 @@ class Memory {
   private:
     int read_copy(std::span<const Elements> blocks);
     void write_beside(std::size_t length_bytes);
-    int finish_blocks();
 
     MPI_Comm comm_;
     std::optional<PackedMessage> input_;

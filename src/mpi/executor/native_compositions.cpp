@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstring>
-#include <memory>
 #include <string_view>
 
 #include "core/text/invariant.h"

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <tuple>
 #include <type_traits>
 
 #include "mpi/account/report.h"
@@ -199,14 +200,9 @@ int release(Native native, void* handle) {
     return native(handle);
 }
 
-inline MPI_Comm comm_among() { return MPI_COMM_NULL; }
-template <typename First, typename... Others>
-MPI_Comm comm_among(First first, Others... others) {
-    if constexpr (std::is_same_v<First, Comm>) {
-        return first;
-    } else {
-        return comm_among(others...);
-    }
+template <typename... Arguments>
+MPI_Comm comm_among(Arguments... arguments) {
+    return std::get<Comm>(std::tuple(arguments...));
 }
 
 template <typename Argument>

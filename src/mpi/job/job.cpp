@@ -1,22 +1,21 @@
 #include "mpi/job/job.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 
 #include "core/network/sites.h"
 #include "core/text/bytes.h"
 #include "mpi/base/environment.h"
+#include "mpi/base/post.h"
 #include "mpi/base/runtime.h"
 #include "mpi/base/waiting.h"
-#include "mpi/base/world.h"
 #include "mpi/job/modex.h"
 #include "mpi/watch/host_agent.h"
 #include "mpi/watch/in_band.h"
@@ -113,14 +112,12 @@ Peers::Peers(std::shared_ptr<const Group> group, const std::vector<Introduction>
 }
 
 void Peers::say_who() const {
-    if (is_verbose(1)) {
-        say(1, extent_of(world_));
-    }
+    say(1, extent_of(world_));
     if (!world_.native_reason.empty() && !world_.at_odds) {
         say(1, "the MPI library takes all calls: " + world_.native_reason);
     } else if (!world_.native_reason.empty() && world_.my_rank == 0) {
         std::fprintf(stderr, "mutirao: %s; the MPI library takes all calls\n", world_.native_reason.c_str());
-    } else if (world_.native_reason.empty() && is_verbose(3)) {
+    } else if (world_.native_reason.empty()) {
         say(3, "on host " + std::to_string(world_.my_host()) + ", " +
                    (source_ ? source_->about() : "where nobody watches the network"));
     }
@@ -255,24 +252,8 @@ void Twin::end_farewell() {
     for (int done = 0; done == 0; patience.rest()) {
         PMPI_Test(&farewell_, &done, MPI_STATUS_IGNORE);
     }
-    if (carrier() == Carrier::ucx) {
-        receive_what_is_left();
-    }
-}
-
-// Announcements that nobody needs any more.
-void Twin::receive_what_is_left() {
-    std::vector<std::byte> unread;
-    for (int here = 1; here != 0;) {
-        MPI_Message message = MPI_MESSAGE_NULL;
-        MPI_Status status;
-        PMPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &here, &message, &status);
-        if (here != 0) {
-            int length = 0;
-            PMPI_Get_count(&status, MPI_BYTE, &length);
-            unread.resize(static_cast<std::size_t>(length));
-            PMPI_Mrecv(unread.data(), length, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-        }
+    // Announcements that nobody needs any more.
+    while (carrier() == Carrier::ucx && take_message(comm_, MPI_ANY_TAG)) {
     }
 }
 
@@ -322,6 +303,12 @@ std::shared_ptr<Circle> best_of(const std::vector<std::shared_ptr<Circle>>& all,
         }
     }
     return best;
+}
+
+void complete_all(std::list<Pending>& some) {
+    for (Patience patience; !some.empty(); patience.rest()) {
+        some.remove_if(std::mem_fn(&Pending::complete));
+    }
 }
 
 bool complete(const NetworkView& view) {
@@ -397,10 +384,7 @@ void Job::finish() {
     for (const auto& twin : twins_) {
         twin->begin_farewell();
     }
-    while (!adopted_.empty()) {
-        PMPI_Wait(&adopted_.front().request, MPI_STATUS_IGNORE);
-        adopted_.pop_front();
-    }
+    complete_all(adopted_);
     for (const auto& twin : twins_) {
         twin->end_farewell();
     }
@@ -566,7 +550,8 @@ void Job::wait_for_network(Twin& twin) {
 void Job::adopt(Pending& pending) {
     if (!pending.complete()) {
         const std::lock_guard lock(adopted_mutex_);
-        adopted_.push_back({pending.comm(), pending.request(), pending.give_up()});
+        adopted_.push_back(pending);
+        adopted_.back().keep_communicator();
     }
 }
 
@@ -576,7 +561,7 @@ void Job::complete_on([[maybe_unused]] MPI_Comm comm) {
     if (carrier() != Carrier::ucx) {
         return;
     }
-    std::list<Adopted> there;
+    std::list<Pending> there;
     {
         std::unique_lock lock(adopted_mutex_);
         const auto asked_elsewhere = [this] {
@@ -587,23 +572,19 @@ void Job::complete_on([[maybe_unused]] MPI_Comm comm) {
             patience.rest();
             lock.lock();
         }
-        for (auto each = adopted_.begin(); each != adopted_.end();) {
-            const auto next = std::next(each);
-            if (each->comm == comm) {
+        for (auto next = adopted_.begin(); next != adopted_.end();) {
+            if (const auto each = next++; each->comm() == comm) {
                 there.splice(there.end(), adopted_, each);
             }
-            each = next;
         }
     }
-    for (Adopted& each : there) {
-        PMPI_Wait(&each.request, MPI_STATUS_IGNORE);
-    }
+    complete_all(there);
 #endif
 }
 
 // Without the lock while MPI is asked: a communicator may end in that, and have something to adopt.
 void Job::progress() {
-    std::list<Adopted> asked;
+    std::list<Pending> asked;
     {
         const std::unique_lock lock(adopted_mutex_, std::try_to_lock);
         if (!lock || adopted_.empty() || asking_ != std::thread::id()) {
@@ -612,11 +593,7 @@ void Job::progress() {
         asked.swap(adopted_);
         asking_ = std::this_thread::get_id();
     }
-    asked.remove_if([](Adopted& each) {
-        int done = 0;
-        PMPI_Test(&each.request, &done, MPI_STATUS_IGNORE);
-        return done != 0;
-    });
+    asked.remove_if(std::mem_fn(&Pending::complete));
     const std::lock_guard lock(adopted_mutex_);
     adopted_.splice(adopted_.end(), asked);
     asking_ = {};

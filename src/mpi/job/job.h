@@ -192,8 +192,6 @@ class Twin {
   private:
     Twin(MPI_Comm comm, std::shared_ptr<Peers> peers);
 
-    void receive_what_is_left();
-
     MPI_Comm comm_;
     Group group_;
     std::shared_ptr<Peers> peers_;
@@ -302,13 +300,8 @@ class Job {
     bool is_over_ = false;  ///< what is heard from now on comes too late
     std::atomic<bool> told_by_launcher_{false};  ///< whole_ is there, and was heard of so
 
-    struct Adopted {
-        MPI_Comm comm;
-        MPI_Request request;
-        std::shared_ptr<void> memory;
-    };
     std::mutex adopted_mutex_;
-    std::list<Adopted> adopted_;
+    std::list<Pending> adopted_;
     std::thread::id asking_;  ///< has taken some out meanwhile
 };
 

@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "agent/system.h"
-#include "mpi/base/waiting.h"
 
 namespace mutirao::mpi {
 namespace {

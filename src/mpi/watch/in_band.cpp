@@ -8,10 +8,8 @@
 #include "agent/agent.h"
 #include "agent/system.h"
 #include "core/spanning_tree/rounds_message.h"
-#include "core/text/bytes.h"
 #include "core/text/invariant.h"
 #include "mpi/base/waiting.h"
-#include "mpi/watch/lookout.h"
 
 namespace mutirao::mpi {
 

@@ -5,12 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
-#include "core/network/sites.h"
-#include "core/network/topology.h"
 #include "core/network/tree.h"
-#include "mpi/base/environment.h"
 
 namespace mutirao::mpi {
 namespace {

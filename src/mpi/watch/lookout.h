@@ -10,7 +10,6 @@
 
 #include "core/network/sites.h"
 #include "core/network/topology.h"
-#include "core/selection/selection.h"
 #include "core/settings/settings.h"
 #include "core/spanning_tree/rounds.h"
 #include "mpi/base/environment.h"
