@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/schedule/byte_users.h"
-#include "core/schedule/checker.h"
+#include "core/schedule/test_checker.h"
 #include "core/schedule/schedule.h"
 
 namespace mutirao::test {

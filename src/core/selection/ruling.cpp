@@ -66,9 +66,7 @@ std::optional<std::vector<Schedule>> build_all(const Arm& arm, const CallShape& 
     std::vector<Schedule> schedules;
     schedules.reserve(static_cast<std::size_t>(placement.rank_count()));
     const Composer composer(arm.candidate, shape, placement, arm.tree_or_null());
-    for (int rank = 0; rank < placement.rank_count(); ++rank) {
-        schedules.push_back(composer.part_of(rank, as_known_to(shape, rank, placement.rank_count())));
-    }
+    for (int rank = 0; rank < placement.rank_count(); ++rank) schedules.push_back(composer.part_of(rank, shape));
     return schedules;
 }
 

@@ -128,8 +128,7 @@ std::optional<Arm> arm_for(const Candidate& candidate, const CallShape& shape, c
 /// The same where that is asked once.
 std::optional<Arm> arm_for(const Candidate& candidate, const CallShape& shape, const RankNetwork& network);
 
-/// All ranks' schedules, of a call whose lengths are known as to a proof; nothing for what the MPI library
-/// runs.
+/// All ranks' schedules; nothing for what the MPI library runs.
 std::optional<std::vector<Schedule>> build_all(const Arm& arm, const CallShape& shape, const Placement& placement);
 
 }  // namespace mutirao
