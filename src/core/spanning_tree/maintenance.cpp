@@ -13,7 +13,6 @@ namespace mutirao::maintenance {
 namespace {
 
 constexpr int nobody = -1;
-constexpr std::uint32_t only_tag = 1;
 
 [[noreturn]] void broken(int self, const char* what, long long have, long long expected) {
     broken_invariant("tree maintenance, host " + std::to_string(self) + ", " + what, have,
@@ -142,7 +141,7 @@ void Node::suspect(Suspicion& suspicion, Kind kind, Output& out) {
     for (const int host : below()) {
         if (suspicion.told.contains(host)) continue;
         suspicion.told.insert(host);
-        out.push_back({host, {kind, {}, only_tag, {}}});
+        out.push_back({host, {kind, {}, {}}});
     }
 }
 
@@ -158,7 +157,7 @@ void Node::acknowledge_failures(Output& out) {
         above.last_resort = false;
         links.push_back(above);
         sort_by_ends(links);
-        out.push_back({parent_, {Kind::not_fail_ack, {}, only_tag, std::move(links)}});
+        out.push_back({parent_, {Kind::not_fail_ack, {}, std::move(links)}});
         return;
     }
     sort_by_ends(links);
@@ -167,7 +166,7 @@ void Node::acknowledge_failures(Output& out) {
         end_round(links, out);
         return;
     }
-    tell_below({Kind::gosleep_fail, {}, 0, std::move(links)}, out);
+    tell_below({Kind::gosleep_fail, {}, std::move(links)}, out);
     recoveries_over_.heard_of = true;
 }
 
@@ -178,7 +177,7 @@ void Node::acknowledge_recoveries(Output& out) {
                          [this](const Weight& link) { return link.low == self_; });
     sort_by_ends(links);
     if (!is_root()) {
-        out.push_back({parent_, {Kind::not_rec_ack, {}, only_tag, std::move(links)}});
+        out.push_back({parent_, {Kind::not_rec_ack, {}, std::move(links)}});
         return;
     }
     if (links != links_)
@@ -227,7 +226,7 @@ void Node::gather(Suspicion& suspicion, int from, const Message& message) {
 }
 
 void Node::end_round(const std::vector<Weight>& links, Output& out) {
-    tell_below({Kind::gosleep_rec, {}, 0, links}, out);
+    tell_below({Kind::gosleep_rec, {}, links}, out);
     finished_ = true;
     links_.clear();
     for (const Weight& link : links) tree_.emplace_back(link.low, link.high);
@@ -235,7 +234,7 @@ void Node::end_round(const std::vector<Weight>& links, Output& out) {
 
 void Node::pass_on(const ghs::Output& merging, Output& out) {
     for (const ghs::Outgoing& outgoing : merging)
-        out.push_back({outgoing.to, {Kind::merge, outgoing.message, 0, {}}});
+        out.push_back({outgoing.to, {Kind::merge, outgoing.message, {}}});
 }
 
 std::vector<int> Node::below() const {
