@@ -9,7 +9,7 @@ something from two pairs on.
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 
 WANTED_CONFIDENCE = 0.95
@@ -26,9 +26,6 @@ class Interval:
 
     def __str__(self) -> str:
         return f"{self.low:.2f}-{self.high:.2f}"
-
-    def to_dict(self) -> dict:
-        return asdict(self)
 
 
 def median_interval(samples: Sequence[float], wanted: float = WANTED_CONFIDENCE) -> Interval:
@@ -59,9 +56,6 @@ class Ratio:
     low: float | None
     value: float
     high: float | None
-
-    def to_dict(self) -> dict:
-        return asdict(self)
 
     @property
     def inverse(self) -> "Ratio":
