@@ -102,10 +102,6 @@ struct TimeReport {
     bool operator==(const TimeReport&) const = default;
 };
 
-/// The host that a tree for such calls hangs from: the root's; without a root the one from which all
-/// others are reached soonest, of a limited number that are looked at.
-int tree_root(const CallShape& shape, const Topology& topology, const Placement& placement);
-
 /// The trees that candidates for one call may take, each made when it is first asked for. Outlived by the topology.
 class TreesOfCall {
   public:

@@ -19,7 +19,9 @@ constexpr int nobody = -1;
                      expected);
 }
 
-std::pair<int, int> ends(const Change& change) { return {change.low, change.high}; }
+std::pair<int, int> ends(const auto& link) { return {link.low, link.high}; }
+
+void sort_by_ends(std::vector<Weight>& links) { std::ranges::sort(links, {}, ends<Weight>); }
 
 /// The links of the round's tree that hold.
 EdgeList kept_links(const Round& round) {
@@ -248,10 +250,6 @@ void Node::tell_below(const Message& message, Output& out) const {
 }
 
 int Node::waiting() const { return static_cast<int>(early_.size()) + merging_.waiting(); }
-
-void sort_by_ends(std::vector<Weight>& links) {
-    std::ranges::sort(links, {}, [](const Weight& link) { return std::pair(link.low, link.high); });
-}
 
 std::vector<Weight> with_recoveries(std::vector<Weight> tree, const std::vector<Weight>& recovered) {
     HostSet joined;

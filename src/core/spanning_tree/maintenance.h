@@ -40,8 +40,6 @@ struct Change {
     int high = -1;
     double before = 0;
     double after = 0;
-
-    bool operator==(const Change&) const = default;
 };
 
 /// What a round is about. Every host of a round is told the same.
@@ -54,8 +52,6 @@ struct Round {
     std::vector<Change> changes;  ///< since then; a tree link that got worse is a failure, a link
                                   ///< outside the tree that got better a recovery
     HostSet hosts;                ///< who takes part: all that usable links join to the root
-
-    bool operator==(const Round&) const = default;
 };
 
 enum class Kind : std::uint8_t {
@@ -158,8 +154,5 @@ class Node {
 /// Each recovered link closes a cycle with the tree, and the worst link of the cycle goes: what is left is the minimum
 /// spanning tree of all these links. One with an end outside the tree counts for nothing. Both are sorted by ends.
 std::vector<Weight> with_recoveries(std::vector<Weight> tree, const std::vector<Weight>& recovered);
-
-/// Sorted by ends.
-void sort_by_ends(std::vector<Weight>& links);
 
 }  // namespace mutirao::maintenance
