@@ -9,7 +9,7 @@ namespace mutirao::agent {
 namespace {
 
 constexpr std::uint8_t magic = 0x6d;
-constexpr std::uint8_t version = 3;
+constexpr std::uint8_t version = 4;
 
 struct Cut {
     Head head;

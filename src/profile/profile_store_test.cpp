@@ -72,10 +72,8 @@ TEST_F(Profiles, WhatWasMeasuredIsThere) {
               "120.0;10;1750000000.0;");
     const std::vector<ProfileRow> rows = read();
     ASSERT_EQ(rows.size(), 2u);
-    EXPECT_TRUE(of_the_same(rows[0], cold)) << "in the order of their keys";
-    EXPECT_TRUE(of_the_same(rows[1], row("native", 24)));
-    EXPECT_EQ(rows[1].time_us.high, 120);
-    EXPECT_EQ(rows[1].windows, 10u);
+    EXPECT_TRUE(rows[0] == cold) << "in the order of their keys";
+    EXPECT_TRUE(rows[1] == row("native", 24));
 }
 
 TEST_F(Profiles, LaterJobsAddTheirWindows) {

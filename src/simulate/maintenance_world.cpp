@@ -23,7 +23,7 @@ std::string text(const maintenance::Message& message) {
     }
     std::string links;
     for (const Weight& link : message.links) links += " " + text_of(link);
-    return name(kind_names, message.kind) + "(tag " + std::to_string(message.tag) + "," + links + ")";
+    return name(kind_names, message.kind) + "(" + links + " )";
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.catalogue.predicted import best_table, median_to_bound, predict_all, table
 from mutirao.lab.network import HostNetwork
 
-ROW = re.compile(r'\{Collective::\w+, "(\w+)", (true|false), (?:true|false), InBlocks::(\w+),\s+promises::')
+ROW = re.compile(r'\{Collective::\w+, "(\w+)", (true|false), (?:true|false), InBlocks::(\w+),')
 
 
 def test_the_table_is_the_librarys():

@@ -159,7 +159,7 @@ class Cell:
         made = {name: getattr(self, name) for name in ("ran", "unsettled", "near_best", "near_native")}
         return {**asdict(self), **made, "best": self.best_arm(), "choice_ms": self.median_ms(OWN_CHOICE),
                 "arms_ms": {name: self.median_ms(name) for name in self.arms},
-                **{name: getattr(self, name).to_dict() for name in ("to_best", "to_native", "to_native_job")}}
+                **{name: vars(getattr(self, name)) for name in ("to_best", "to_native", "to_native_job")}}
 
 
 def summary(cells: Sequence[Cell]) -> dict:
@@ -173,7 +173,7 @@ def summary(cells: Sequence[Cell]) -> dict:
             "near_native": sum(cell.near_native for cell in cells),
             "confidence": min(cell.to_best.confidence for cell in cells),
             "worst": {"collective": worst.collective, "length_bytes": worst.length_bytes,
-                      "root": worst.root, "to_best": worst.to_best.to_dict()}}
+                      "root": worst.root, "to_best": vars(worst.to_best)}}
 
 
 # --- the command --------------------------------------------------------------------------------------

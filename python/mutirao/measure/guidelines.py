@@ -98,7 +98,7 @@ class Check:
     def to_dict(self) -> dict:
         return {"first": self.first._asdict(), "others": [each._asdict() for each in self.others],
                 "first_ms": self.first_ms, "others_ms": self.others_ms,
-                "ratio": self.ratio.to_dict(), "violated": self.violated}
+                "ratio": vars(self.ratio), "violated": self.violated}
 
 
 def lengths_of_each(collectives: Sequence[str], blocks_bytes: Sequence[int], ranks: int) -> dict[str, list[int]]:

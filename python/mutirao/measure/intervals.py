@@ -9,7 +9,7 @@ something from two pairs on.
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 
@@ -27,9 +27,6 @@ class Interval:
 
     def __str__(self) -> str:
         return f"{self.low:.2f}-{self.high:.2f}"
-
-    def to_dict(self) -> dict:
-        return asdict(self)
 
 
 def median_interval(samples: Sequence[float], wanted: float = WANTED_CONFIDENCE) -> Interval:
@@ -58,9 +55,6 @@ class Ratio:
     low: float | None
     value: float
     high: float | None
-
-    def to_dict(self) -> dict:
-        return asdict(self)
 
     @property
     def inverse(self) -> "Ratio":

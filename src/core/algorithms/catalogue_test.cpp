@@ -9,8 +9,9 @@
 #include "core/algorithms/shape.h"
 #include "core/algorithms/test_requests.h"
 #include "core/collectives/collective.h"
-#include "core/schedule/checker.h"
+#include "core/collectives/test_promises.h"
 #include "core/schedule/printer.h"
+#include "core/schedule/test_checker.h"
 #include "core/schedule/test_execution.h"
 
 namespace mutirao {
@@ -50,7 +51,7 @@ class EveryAlgorithm : public testing::TestWithParam<Candidate> {
     static void prove(const Candidate& candidate, const CallShape& shape, int size,
                       const Tree& tree) {
         const auto schedules = test::build_all(candidate, shape, size, tree);
-        Promise promised = row_of(shape.collective).promise(shape, size);
+        Promise promised = test::promise_of(shape, size);
         promised.from_first = candidate.algorithm->from_first;
         const CheckResult result = check(schedules, promised);
         ASSERT_TRUE(result) << test::label(candidate, shape, size) << ": " << result.reason;
@@ -163,7 +164,7 @@ TEST(Catalogue, EndsInRandomOrdersOfEventsAsTheCheckerSays) {
         for_each_call(candidate, {2, 3, 6, 8}, {5, 193}, [&](const CallShape& shape, int size, const Tree& tree) {
             candidate.parameters.segment_bytes = candidate.algorithm->segmented && shape.length_bytes >= 193 ? 64 : 0;
             const auto right = test::build_all(candidate, shape, size, tree);
-            const Promise promise = row_of(shape.collective).promise(shape, size);
+            const Promise promise = test::promise_of(shape, size);
             for (int damage = 0; damage <= damages; ++damage) {
                 const std::vector<Schedule> schedules = damage == 0 ? right : damaged(right, random);
                 const bool ok = check(schedules, promise).ok;
@@ -203,7 +204,7 @@ TEST(Catalogue, CutsBlocksThatOnlyTheirRanksKnowIntoStepsThatMpiCanCount) {
         for (std::size_t i = 0; i < blocks; ++i)
             shape.lengths.push_back(i % 2 == 0 ? 2 * longest_step_bytes + 5 : i);
         const auto schedules = test::build_all(candidate, shape, size, {});
-        const CheckResult result = check(schedules, row.promise(shape, size));
+        const CheckResult result = check(schedules, test::promise_of(shape, size));
         EXPECT_TRUE(result) << test::label(candidate, shape, size) << ": " << result.reason;
         for (const Schedule& schedule : schedules) {
             for (const Step& step : schedule.steps()) {
@@ -300,7 +301,7 @@ TEST(Catalogue, CirculantBroadcastsAndReducesAmongManyRanks) {
         for (const int size : {100, 255, 257, 640, 1023}) {
             const CallShape shape{.collective = each, .root = size / 3, .length_bytes = 3000};
             const auto schedules = test::build_all(*parsed.candidate, shape, size, {});
-            const CheckResult result = check(schedules, row_of(shape.collective).promise(shape, size));
+            const CheckResult result = check(schedules, test::promise_of(shape, size));
             EXPECT_TRUE(result) << size << " ranks: " << result.reason;
             if (each == Collective::reduce) continue;
             EXPECT_EQ(received_amounts(schedules, shape), "") << size << " ranks";

@@ -27,12 +27,12 @@ class Circulant {
     Circulant(Dataflow& flow, const Request& request, const Blocks& blocks, Region home)
         : flow_(flow), request_(request), blocks_(blocks), home_(home), skips_(circulant_skips(request.size)) {}
 
-    /// The rank's own block, of everybody's operands, to `result`: in the home or apart from it. There must be two
-    /// ranks at least. Operands must commute.
+    /// The rank's own block, of everybody's operands, to `result`: in the home or apart from it. Operands must commute.
     ///
     /// Before a round with skip s, blocks rank .. rank + (skip before) - 1 are to be reduced further. Those from s on
     /// go to the rank that is s ahead, and as many come for the first ones.
     void reduce_scatter(Region result) {
+        if (request_.size == 1) flow_.copy(part_in(Buffer::input, blocks_.block(0)), result);
         for (std::size_t round = 1; round < skips_.size(); ++round) {
             const int skip = skips_[round];
             const int count = skips_[round - 1] - skip;
@@ -286,13 +286,9 @@ Schedule allreduce_circulant(const Request& request) {
     const Blocks blocks(request.length_bytes, request.size, request.unit_bytes);
     const Region home{Buffer::output, 0, request.length_bytes};
     Dataflow flow;
-    if (request.size == 1) {
-        whole_message(flow, request, true).settle();
-    } else {
-        Circulant graph(flow, request, blocks, home);
-        graph.reduce_scatter(blocks.block(request.rank));
-        graph.allgather(blocks.block(request.rank));
-    }
+    Circulant graph(flow, request, blocks, home);
+    graph.reduce_scatter(blocks.block(request.rank));
+    graph.allgather(blocks.block(request.rank));
     return std::move(flow).take();
 }
 
@@ -302,12 +298,7 @@ static Schedule reduce_scatter_block_circulant(const Request& request) {
     const Blocks blocks = blocks_of(request);
     const Region result{Buffer::output, 0, own_length_bytes(request)};
     Dataflow flow;
-    if (request.size == 1) {
-        flow.copy(blocks.block(0, Buffer::input), result);
-    } else {
-        Circulant(flow, request, blocks, blocks.range(0, request.size, Buffer::scratch))
-            .reduce_scatter(result);
-    }
+    Circulant(flow, request, blocks, blocks.range(0, request.size, Buffer::scratch)).reduce_scatter(result);
     return std::move(flow).take();
 }
 

@@ -20,10 +20,10 @@ Blocks equal_or(const Request& request, std::span<const std::size_t> lengths) {
     return lengths.empty() ? Blocks(whole, request.size) : Blocks(lengths);
 }
 
-/// Of the lengths of an exchange.
-std::span<const std::size_t> half_of(const Request& request, std::size_t half) {
+/// Of an exchange: what goes to each rank (0), or what comes from each (1).
+Blocks blocks_of_half(const Request& request, std::size_t half) {
     const std::size_t count = request.lengths.size() / 2;
-    return request.lengths.subspan(half * count, count);
+    return equal_or(request, request.lengths.subspan(half * count, count));
 }
 
 }  // namespace
@@ -35,10 +35,6 @@ Blocks blocks_from_rank(const Request& request, int first) {
     if (!lengths.empty()) std::rotate(lengths.begin(), lengths.begin() + first, lengths.end());
     return equal_or(request, lengths);
 }
-
-Blocks blocks_sent(const Request& request) { return equal_or(request, half_of(request, 0)); }
-
-Blocks blocks_received(const Request& request) { return equal_or(request, half_of(request, 1)); }
 
 std::size_t longest_block_bytes(const Request& request) {
     if (request.lengths.empty()) return request.length_bytes;
@@ -57,7 +53,7 @@ void copy_messages(Schedule& schedule, Region from, Region into) {
 }
 
 Schedule in_rounds(const Request& request, Partners partners, int window) {
-    const Blocks sent = blocks_sent(request), received = blocks_received(request);
+    const Blocks sent = blocks_of_half(request, 0), received = blocks_of_half(request, 1);
     const int rank = request.rank;
     const int size = request.size;
     const std::size_t segment_bytes = request.parameters.segment_bytes;

@@ -14,8 +14,6 @@ struct BlockRun {
     int first;
     int count;
     int offset;  ///< how many blocks of the whole come before this run
-
-    bool operator==(const BlockRun&) const = default;
 };
 
 /// The blocks first .. first + count - 1, counted on from 0 after size - 1: a second run if they
@@ -31,10 +29,6 @@ inline int rank_behind(const Request& request, int distance) {
 Blocks blocks_of(const Request& request);
 /// The same from `first` on, counted on from 0 after size - 1: where they wait in scratch memory.
 Blocks blocks_from_rank(const Request& request, int first);
-
-/// Of an exchange: what goes to each rank, and what comes from each.
-Blocks blocks_sent(const Request& request);
-Blocks blocks_received(const Request& request);
 
 std::size_t longest_block_bytes(const Request& request);
 

@@ -206,8 +206,8 @@ class OverGroups {
     void receive_all(const Operand& operand, Region bytes, Region place) {
         for (const Arrival& each : operand.arrivals) receive(each.peer, within(place, each.bytes, bytes));
     }
-    /// operands[0] op operands[1] op ..., associated from the left. A single one that is here stays where it is.
-    Region combine(const std::vector<Operand>& operands, Region bytes, bool at_home) {
+    /// operands[0] op operands[1] op ..., associated from the left, at home. A single one that is here stays where it is.
+    Region combine(const std::vector<Operand>& operands, Region bytes) {
         const bool begins_here = operands.front().arrivals.empty();
         if (begins_here && operands.size() == 1) return operands.front().here;
         const std::size_t first_to_arrive = begins_here ? 1 : 0;
@@ -215,8 +215,8 @@ class OverGroups {
         for (std::size_t i = 0; i < operands.size(); ++i) {
             Region place = operands[i].here;
             if (!operands[i].arrivals.empty()) {
-                const bool is_result = i == first_to_arrive && at_home;
-                receive_all(operands[i], bytes, place = is_result ? home(bytes) : packing_.room(bytes.length_bytes));
+                place = i == first_to_arrive ? home(bytes) : packing_.room(bytes.length_bytes);
+                receive_all(operands[i], bytes, place);
             }
             places.push_back(place);
         }
@@ -483,7 +483,7 @@ class OverGroups {
         for (int number = 0; number < cut_of(here_); ++number) {
             if (!is_here(holder_of_part(index, here_, number))) continue;
             const Region bytes = part(index, here_, number);
-            results_[{index, number}] = combine(operands_of(index, bytes), bytes, true);
+            results_[{index, number}] = combine(operands_of(index, bytes), bytes);
         }
     }
     void send_parts(int index) {
@@ -540,7 +540,7 @@ class OverGroups {
             for (int number = 0; number < cut_of(from); ++number)
                 operands.back().arrivals.push_back({holder_of_part(own, from, number), part(own, from, number)});
         }
-        const Region result = combine(operands, block(own), true);
+        const Region result = combine(operands, block(own));
         if (const Region place = home(block(own)); result != place) flow_.copy(result, place);
     }
 

@@ -18,23 +18,16 @@ Parameters inside_parameters(const Candidate& candidate, const Algorithm& inside
 /// `hosts`, with every host's other ranks hung below its leader, the root's host's below the root.
 Tree tree_over_ranks(const Tree& hosts, const Placement& placement, int root) {
     const auto ranks = static_cast<std::size_t>(placement.rank_count());
-    Tree tree;
-    tree.root = root;
-    tree.parent.assign(ranks, -1);
-    tree.children.resize(ranks);
-    const auto hang = [&](int child, int parent) {
-        tree.parent[static_cast<std::size_t>(child)] = parent;
-        tree.children[static_cast<std::size_t>(parent)].push_back(child);
-    };
+    Tree tree = bare_tree(ranks, root);
     for (int host = 0; host < placement.host_count(); ++host) {
         const int leader = placement.leader(host, root);
         for (const int child : hosts.children[static_cast<std::size_t>(host)]) {
-            hang(placement.leader(child, root), leader);
+            tree.hang(placement.leader(child, root), leader);
         }
         const int size = static_cast<int>(placement.ranks_of(host).size());
         for (int distance = 1; distance < size; ++distance) {
             const int parent = k_nomial_place(distance, size, 2).parent;
-            hang(placement.beside(leader, distance), placement.beside(leader, parent));
+            tree.hang(placement.beside(leader, distance), placement.beside(leader, parent));
         }
     }
     for (const Tree& share : hosts.shares) tree.shares.push_back(tree_over_ranks(share, placement, root));

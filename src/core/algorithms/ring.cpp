@@ -22,6 +22,7 @@ class Ring {
     void reduce_scatter(const std::function<Region(int step, int block)>& place) {
         const int size = request_.size;
         const auto operand = [&](int block) { return part_in(Buffer::input, blocks_.block(block)); };
+        if (size == 1) flow_.copy(operand(0), place(0, 0));
         Region outgoing = operand(previous());
         for (int step = 0; step + 1 < size; ++step) {
             send(outgoing);
@@ -85,10 +86,8 @@ Schedule allgather_neighbor_exchange(const Request& request) {
     const int other = (request.rank - side + request.size) % request.size;
 
     flow.copy(own_input(request), blocks.block(request.rank));
-    if (pairs > 0) {
-        flow.send(partner, own_input(request));
-        flow.receive(partner, blocks.block(partner));
-    }
+    flow.send(partner, own_input(request));
+    flow.receive(partner, blocks.block(partner));
     int held = request.rank / 2;  // the pair of ranks whose blocks came last
     for (int step = 1; step < pairs; ++step) {
         const int distance = (step + 1) / 2;
@@ -109,13 +108,9 @@ Schedule allgather_neighbor_exchange(const Request& request) {
 Schedule allreduce_ring(const Request& request) {
     const Blocks blocks(request.length_bytes, request.size, request.unit_bytes);
     Dataflow flow;
-    if (request.size == 1) {
-        whole_message(flow, request, true).settle();
-    } else {
-        Ring around(flow, request, blocks);
-        around.reduce_scatter([&](int, int block) { return blocks.block(block); });
-        around.allgather(blocks.block(request.rank));
-    }
+    Ring around(flow, request, blocks);
+    around.reduce_scatter([&](int, int block) { return blocks.block(block); });
+    around.allgather(blocks.block(request.rank));
     return std::move(flow).take();
 }
 
@@ -128,7 +123,6 @@ Schedule reduce_scatter_block_ring(const Request& request) {
     const Region result{Buffer::output, 0, own_length_bytes(request)};
     const std::size_t second_place = aligned(longest_block_bytes(request));
     Dataflow flow;
-    if (request.size == 1) flow.copy(blocks.block(0, Buffer::input), result);
     // Two places, in turns: a block arrives while the one before is sent on.
     Ring(flow, request, blocks).reduce_scatter([&](int step, int block) {
         if (block == request.rank) return result;

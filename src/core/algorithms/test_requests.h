@@ -8,6 +8,7 @@
 
 #include "core/algorithms/algorithm.h"
 #include "core/collectives/collective.h"
+#include "core/collectives/test_promises.h"
 #include "core/network/test_networks.h"
 #include "core/selection/selection.h"
 

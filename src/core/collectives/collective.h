@@ -1,5 +1,5 @@
-// The one table of collectives: what every part of the project must know of each. A further
-// collective is a row here, its promise beside the others, and its algorithms in the catalogue.
+// The one table of collectives: what every part of the project must know of each. A further collective is a row here, its
+// promise, by which its algorithms are proved (test_promises.h), and these algorithms in the catalogue.
 #pragma once
 
 #include <array>
@@ -39,18 +39,12 @@ enum class InBlocks : unsigned char {
     own      ///< each rank knows those that it sends or gets, and no others
 };
 
-struct CallShape;
-struct Promise;
-/// What must lie where before and after, among so many ranks.
-using MakePromise = Promise(const CallShape& shape, int size);
-
 struct CollectiveRow {
     Collective collective;
     std::string_view name;  ///< in settings, reports and on the command line
     bool rooted;            ///< one rank, the root, has another part than the others
     bool reduces;           ///< combines the ranks' data with an operator
     InBlocks in_blocks;     ///< unless none, CallShape::length_bytes is of a block
-    MakePromise* promise;
     /// What MPI libraries run themselves, as rows of the catalogue: what native is timed as is the fastest
     /// of these. Where libraries differ, or go by length, both are named.
     std::array<std::string_view, 2> native_is_like;
@@ -61,46 +55,29 @@ struct CollectiveRow {
     std::string_view native_may_be{};
 };
 
-namespace promises {
-MakePromise barrier, broadcast, gather, scatter, allgather, alltoall;
-MakePromise reduce, allreduce, reduce_scatter_block, scan, exscan;
-}  // namespace promises
-
 inline constexpr std::array<CollectiveRow, 17> collectives{{
-    {Collective::barrier, "barrier", false, false, InBlocks::none, promises::barrier,
-     {"dissemination", "dissemination"}},
-    {Collective::broadcast, "broadcast", true, false, InBlocks::none, promises::broadcast,
-     {"binomial", "binomial"}},
-    {Collective::gather, "gather", true, false, InBlocks::equal, promises::gather,
-     {"binomial", "binomial"}},
-    {Collective::scatter, "scatter", true, false, InBlocks::equal, promises::scatter,
-     {"binomial", "binomial"}},
-    {Collective::allgather, "allgather", false, false, InBlocks::equal, promises::allgather,
-     {"bruck", "ring"}},
-    {Collective::alltoall, "alltoall", false, false, InBlocks::equal, promises::alltoall,
+    {Collective::barrier, "barrier", false, false, InBlocks::none, {"dissemination", "dissemination"}},
+    {Collective::broadcast, "broadcast", true, false, InBlocks::none, {"binomial", "binomial"}},
+    {Collective::gather, "gather", true, false, InBlocks::equal, {"binomial", "binomial"}},
+    {Collective::scatter, "scatter", true, false, InBlocks::equal, {"binomial", "binomial"}},
+    {Collective::allgather, "allgather", false, false, InBlocks::equal, {"bruck", "ring"}},
+    {Collective::alltoall, "alltoall", false, false, InBlocks::equal,
      {"linear", "bruck"}, Collective::alltoall, "pairwise"},  // MPICH and Intel MPI above 32 KiB
-    {Collective::reduce, "reduce", true, true, InBlocks::none, promises::reduce,
+    {Collective::reduce, "reduce", true, true, InBlocks::none,
      {"k_nomial", "rabenseifner"}, Collective::reduce, "in_order_binary"},  // Open MPI 5 up to 31 ranks: a binary tree
-    {Collective::allreduce, "allreduce", false, true, InBlocks::none, promises::allreduce,
-     {"recursive_doubling", "rabenseifner"}},
+    {Collective::allreduce, "allreduce", false, true, InBlocks::none, {"recursive_doubling", "rabenseifner"}},
     {Collective::reduce_scatter_block, "reduce_scatter_block", false, true, InBlocks::equal,
-     promises::reduce_scatter_block, {"recursive_halving", "pairwise"}},
-    {Collective::scan, "scan", false, true, InBlocks::none, promises::scan,
-     {"recursive_doubling", "linear"}},
-    {Collective::exscan, "exscan", false, true, InBlocks::none, promises::exscan,
-     {"recursive_doubling", "linear"}},
-    {Collective::gatherv, "gatherv", true, false, InBlocks::own, promises::gather,
-     {"linear", "linear"}, Collective::gather},
-    {Collective::scatterv, "scatterv", true, false, InBlocks::own, promises::scatter,
-     {"linear", "linear"}, Collective::scatter},
-    {Collective::allgatherv, "allgatherv", false, false, InBlocks::uneven, promises::allgather,
+     {"recursive_halving", "pairwise"}},
+    {Collective::scan, "scan", false, true, InBlocks::none, {"recursive_doubling", "linear"}},
+    {Collective::exscan, "exscan", false, true, InBlocks::none, {"recursive_doubling", "linear"}},
+    {Collective::gatherv, "gatherv", true, false, InBlocks::own, {"linear", "linear"}, Collective::gather},
+    {Collective::scatterv, "scatterv", true, false, InBlocks::own, {"linear", "linear"}, Collective::scatter},
+    {Collective::allgatherv, "allgatherv", false, false, InBlocks::uneven,
      {"ring", "neighbor_exchange"}, Collective::allgather},
-    {Collective::alltoallv, "alltoallv", false, false, InBlocks::own, promises::alltoall,
-     {"linear", "pairwise"}, Collective::alltoall},
-    {Collective::alltoallw, "alltoallw", false, false, InBlocks::own, promises::alltoall,
-     {"linear", "pairwise"}, Collective::alltoall},
+    {Collective::alltoallv, "alltoallv", false, false, InBlocks::own, {"linear", "pairwise"}, Collective::alltoall},
+    {Collective::alltoallw, "alltoallw", false, false, InBlocks::own, {"linear", "pairwise"}, Collective::alltoall},
     {Collective::reduce_scatter, "reduce_scatter", false, true, InBlocks::uneven,
-     promises::reduce_scatter_block, {"recursive_halving", "ring"}, Collective::reduce_scatter_block},
+     {"recursive_halving", "ring"}, Collective::reduce_scatter_block},
 }};
 
 /// Rows stand in the order of the enumeration, so that one is found without a search.
@@ -146,8 +123,7 @@ struct CallShape {
     OperatorKind op{};             ///< of a reduction
     /// Of every rank's block; empty: all are of length_bytes. Where a rank knows only its own these are
     /// what it knows, and lead to its own schedule and to nothing else (see known_to_all): gatherv's and
-    /// scatterv's root has all, the others one; alltoallv has those sent and then those received. Only a
-    /// proof has all of an alltoallv: those that rank 0 sends, then those of rank 1, and so on.
+    /// scatterv's root has all, the others one; alltoallv has those sent and then those received.
     std::vector<std::size_t> lengths{};
 
     bool operator==(const CallShape&) const = default;
@@ -164,8 +140,5 @@ inline CallShape known_to_all(CallShape shape) {
 
 /// The mean of blocks that all ranks know, rounded up, so that it is 0 only if there is nothing.
 std::size_t mean_length_bytes(const std::vector<std::size_t>& lengths);
-
-/// The call as `rank` knows it, of one whose lengths are known as to a proof.
-CallShape as_known_to(const CallShape& whole, int rank, int size);
 
 }  // namespace mutirao

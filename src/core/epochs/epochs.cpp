@@ -39,10 +39,7 @@ std::optional<std::optional<Tree>> tree_of(const std::vector<Served>& order) {
     if (order.empty()) return std::make_optional<std::optional<Tree>>(std::nullopt);
     const auto hosts = static_cast<int>(order.size());
     std::vector<bool> reached(order.size(), false);
-    Tree tree;
-    tree.root = order.front().host;
-    tree.parent.resize(order.size());
-    tree.children.resize(order.size());
+    Tree tree = bare_tree(order.size(), order.front().host);
     const auto is_reached = [&](int host) {
         return host >= 0 && host < hosts && reached[static_cast<std::size_t>(host)];
     };
@@ -50,8 +47,7 @@ std::optional<std::optional<Tree>> tree_of(const std::vector<Served>& order) {
         const bool is_root = host == tree.root;
         if (host < 0 || host >= hosts || is_reached(host) || !(is_root || is_reached(parent))) return std::nullopt;
         reached[static_cast<std::size_t>(host)] = true;
-        tree.parent[static_cast<std::size_t>(host)] = parent;
-        if (!is_root) tree.children[static_cast<std::size_t>(parent)].push_back(host);
+        if (!is_root) tree.hang(host, parent);
     }
     return tree;
 }

@@ -38,8 +38,6 @@ class Series {
     /// Mean without the quarter of the values that are smallest and the quarter that are largest.
     double trimmed_mean(int first_age, int window) const;
 
-    bool operator==(const Series&) const = default;
-
   private:
     std::span<const double> recent(int first_age, int window) const;
 
@@ -73,8 +71,6 @@ struct Forecast {
     double error = 0;  ///< mean absolute, as of late; 0 while there is one measurement only
     std::string_view forecaster;
     double root_mean_square_error = 0;  ///< at least `error`, and more the wilder the outliers
-
-    bool operator==(const Forecast&) const = default;
 };
 
 /// Foretells the next measurement of one quantity: every forecaster runs, and the one that was
@@ -93,16 +89,12 @@ class Bank {
     std::optional<Forecast> forecast() const;
     const Series& series() const { return series_; }
 
-    bool operator==(const Bank&) const = default;
-
   private:
     struct Runner {
         ForecasterMemory memory = 0;
         double forecast = 0;
         double mean_absolute_error = 0;
         double mean_squared_error = 0;
-
-        bool operator==(const Runner&) const = default;
     };
 
     Series series_;

@@ -23,8 +23,6 @@ struct ChangeRule {
 
     /// Nothing: judged by forecast error. Otherwise percent of the announced value.
     std::optional<double> threshold_percent;
-
-    bool operator==(const ChangeRule&) const = default;
 };
 
 class ChangeDetector {
@@ -65,8 +63,6 @@ class ChangeDetector {
     double band_us() const;
     /// What is never a change at that level, however steady the link.
     static double noise_of(double level_us);
-
-    bool operator==(const ChangeDetector&) const = default;
 
   private:
     /// What was announced last rests on.

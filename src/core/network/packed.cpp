@@ -138,14 +138,14 @@ std::optional<Tree> next_tree(Use& use, int host_count, int root, double weight_
     const auto nearness_us = [&](int from, int to, double has_us) {
         return use.arrival_us(from, to, has_us) - (1 - weight_of_the_past) * has_us;
     };
-    Growth grown = grow(host_count, root, nearness_us, arrival_us);
+    const Growth grown = grow(host_count, root, nearness_us, arrival_us);
     if (!grown.reaches_all()) return std::nullopt;
     for (const int host : grown.order) {
         const int parent = grown.parent[static_cast<std::size_t>(host)];
         if (parent >= 0) use.take(parent, host, grown.has_us[static_cast<std::size_t>(parent)]);
     }
     last_us = std::max(last_us, std::ranges::max(grown.has_us));
-    return tree_from_parents(std::move(grown.parent), root);
+    return tree_from_parents(grown.parent, root);
 }
 
 }  // namespace

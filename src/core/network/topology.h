@@ -58,9 +58,6 @@ struct MemoryCosts {
 /// Copies share the hosts' topology and the placement, which may be large.
 class RankNetwork {
   public:
-    RankNetwork()
-        : RankNetwork(std::make_shared<const Topology>(), std::make_shared<const Placement>(),
-                      MemoryCosts{}) {}
     RankNetwork(Topology topology, Placement placement, MemoryCosts memory = {})
         : RankNetwork(std::make_shared<const Topology>(std::move(topology)),
                       std::make_shared<const Placement>(std::move(placement)), memory) {}

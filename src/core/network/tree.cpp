@@ -39,13 +39,12 @@ std::optional<TreeKind> tree_kind_from(std::string_view name) {
     return found == kind_names.end() ? std::nullopt : std::optional(static_cast<TreeKind>(found - kind_names.begin()));
 }
 
-Tree tree_from_parents(std::vector<int> parent, int root) {
-    std::vector<std::vector<int>> children(parent.size());
+Tree tree_from_parents(const std::vector<int>& parent, int root) {
+    Tree tree = bare_tree(parent.size(), root);
     for (std::size_t host = 0; host < parent.size(); ++host) {
-        const int above = parent[host];
-        if (above >= 0) children[static_cast<std::size_t>(above)].push_back(static_cast<int>(host));
+        if (parent[host] >= 0) tree.hang(static_cast<int>(host), parent[host]);
     }
-    return {root, std::move(parent), std::move(children), {}};
+    return tree;
 }
 
 std::vector<int> from_root_down(const Tree& tree) {
@@ -129,7 +128,7 @@ std::optional<Tree> hang_from(const EdgeList& edges, int root, const Network& ne
     }
     if (static_cast<int>(reached.size()) != host_count) return std::nullopt;
 
-    Tree tree = tree_from_parents(std::move(parent), root);
+    Tree tree = tree_from_parents(parent, root);
     serve_longest_first(tree, [&](int from, int to) { return network.link(from, to).latency_us; }, never_busy_us);
     return tree;
 }
@@ -151,9 +150,9 @@ std::optional<Tree> shortest_path_tree(const Network& network, int root, std::si
     const auto through_us = [&](int from, int to, double has_us) {
         return has_us + handicap(from, to) * weight_us(from, to);
     };
-    Growth grown = grow(network.host_count(), root, through_us, through_us);
+    const Growth grown = grow(network.host_count(), root, through_us, through_us);
     if (!grown.reaches_all()) return std::nullopt;
-    Tree tree = tree_from_parents(std::move(grown.parent), root);
+    Tree tree = tree_from_parents(grown.parent, root);
     serve_longest_first(tree, weight_us, never_busy_us);
     return tree;
 }
@@ -217,7 +216,7 @@ std::optional<Tree> greedy_tree(const Network& network, int root, std::size_t le
         best->ready_us += busy_us(best->host);
         reach(host, best_us);
     }
-    Tree tree = tree_from_parents(std::move(parent), root);
+    Tree tree = tree_from_parents(parent, root);
     serve_longest_first(tree, delivery_us, busy_us);
     return tree;
 }
@@ -233,19 +232,15 @@ Tree two_level_tree(const std::vector<int>& site_of, int root) {
     std::vector<int>& home = hosts_of.at(site_of[static_cast<std::size_t>(root)]);
     std::ranges::rotate(home, std::ranges::find(home, root));
 
-    Tree tree{root, std::vector<int>(site_of.size(), -1), std::vector<std::vector<int>>(site_of.size())};
-    const auto hang = [&](int child, int parent) {
-        tree.parent[static_cast<std::size_t>(child)] = parent;
-        tree.children[static_cast<std::size_t>(parent)].push_back(child);
-    };
+    Tree tree = bare_tree(site_of.size(), root);
     for (std::size_t host = 0; host < site_of.size(); ++host) {
         const int coordinator = hosts_of.at(site_of[host]).front();
-        if (coordinator == static_cast<int>(host) && coordinator != root) hang(coordinator, root);
+        if (coordinator == static_cast<int>(host) && coordinator != root) tree.hang(coordinator, root);
     }
     for (const auto& [site, hosts] : hosts_of) {
         for (std::size_t i = 0; i < hosts.size(); ++i) {
             for (const int child : k_nomial_place(static_cast<int>(i), static_cast<int>(hosts.size()), 2).children)
-                hang(hosts[static_cast<std::size_t>(child)], hosts[i]);
+                tree.hang(hosts[static_cast<std::size_t>(child)], hosts[i]);
         }
     }
     tree.site_of = site_of;

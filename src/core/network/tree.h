@@ -42,8 +42,18 @@ struct Tree {
     std::vector<int> site_of{};
 
     int size() const { return static_cast<int>(parent.size()); }
+    /// As the last child so far.
+    void hang(int child, int below) {
+        parent[static_cast<std::size_t>(child)] = below;
+        children[static_cast<std::size_t>(below)].push_back(child);
+    }
     bool operator==(const Tree&) const = default;
 };
+
+/// Where nothing hangs from anything yet.
+inline Tree bare_tree(std::size_t hosts, int root) {
+    return {root, std::vector<int>(hosts, -1), std::vector<std::vector<int>>(hosts)};
+}
 
 /// Hosts from the root on, parents before their children, brothers in the order in which they are served.
 std::vector<int> from_root_down(const Tree& tree);
@@ -85,7 +95,7 @@ inline constexpr std::size_t most_packed_places = 2048;
 Tree two_level_tree(const std::vector<int>& site_of, int root);
 
 /// From `parent` for every host (-1: the root); children in ascending order.
-Tree tree_from_parents(std::vector<int> parent, int root);
+Tree tree_from_parents(const std::vector<int>& parent, int root);
 
 /// Hosts in the order in which they had the message, and from whom and when they had it; never: not reached.
 struct Growth {

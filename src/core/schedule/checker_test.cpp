@@ -1,6 +1,6 @@
 // The checker must name each planted fault. That it accepts what is right, and nothing that goes wrong in any order of events,
 // is shown of the whole catalogue (catalogue_test.cpp).
-#include "core/schedule/checker.h"
+#include "core/schedule/test_checker.h"
 
 #include <gtest/gtest.h>
 

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/schedule/checker.h"
+#include "core/schedule/test_checker.h"
 
 namespace mutirao::test {
 

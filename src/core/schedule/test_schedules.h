@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/schedule/checker.h"
 #include "core/schedule/schedule.h"
+#include "core/schedule/test_checker.h"
 
 namespace mutirao::test {
 

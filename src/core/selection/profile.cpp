@@ -200,12 +200,6 @@ ProfileRow learned_row(const CallShape& shape, const Ranks& ranks, const Candida
             .measured_s = measured_s};
 }
 
-bool of_the_same(const ProfileRow& one, const ProfileRow& other) {
-    return one.ranks == other.ranks && one.root == other.root && one.commutes == other.commutes &&
-           one.length_bytes == other.length_bytes && one.buffers == other.buffers &&
-           one.origin == other.origin && one.candidate == other.candidate;
-}
-
 ProfileRow merged(const ProfileRow& one, const ProfileRow& other) {
     const double newest_s = std::max(one.measured_s, other.measured_s);
     const auto weight_of = [newest_s](const ProfileRow& row) {
@@ -270,7 +264,8 @@ std::vector<Remembered> remembered(const std::vector<ProfileRow>& rows, const Ca
     return result;
 }
 
-const Remembered* preferred(const std::vector<Remembered>& known, double margin) {
+const Remembered* preferred(const std::vector<Remembered>& known) {
+    constexpr double margin = 0.03;
     const auto native = std::find_if(known.begin(), known.end(), [](const Remembered& each) {
         return each.row.candidate.native();
     });

@@ -69,14 +69,12 @@ struct ProfileRow {
     double measured_s = 0;         ///< when, in seconds since 1970
 
     Collective collective() const { return candidate.algorithm->collective; }
+    bool operator==(const ProfileRow&) const = default;
 };
 
 /// What was measured of a candidate beside a program, in calls of this shape.
 ProfileRow learned_row(const CallShape& shape, const Ranks& ranks, const Candidate& candidate,
                        const Interval& time_us, std::size_t windows, double measured_s);
-
-/// Both are of the same calls and candidate, and of the same origin.
-bool of_the_same(const ProfileRow& one, const ProfileRow& other);
 
 /// One row for two of the same calls and candidate, whatever their origin: each weighs by its windows, and
 /// the older one half as much for every week that it is older. Where their intervals have nothing in
@@ -116,7 +114,7 @@ std::vector<Remembered> remembered(const std::vector<ProfileRow>& rows, const Ca
 /// median and native's lie outside each other's intervals. Where times
 /// drifted, their intervals overlap although the job that measured them could tell them apart. Nothing
 /// where that leaves it open, or where native is not known: calls have to tell.
-const Remembered* preferred(const std::vector<Remembered>& known, double margin = 0.03);
+const Remembered* preferred(const std::vector<Remembered>& known);
 
 /// Whether a private communicator pays: it takes as long as some messages between the farthest hosts, before a call
 /// can gain anything (docs/architecture.md, The life of the start). So long as nobody knows how long the program will go on, it is

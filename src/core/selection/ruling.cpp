@@ -22,7 +22,9 @@ bool Clocking::tells_after(std::uint32_t sample_count) const {
     return sample_count < lead + probe + (probe > 0 ? 0 : trail) && since >= 2 && std::has_single_bit(since);
 }
 
-int tree_root(const CallShape& shape, const Topology& topology, const Placement& placement) {
+/// The host that a tree for such calls hangs from: the root's; without a root the one from which all
+/// others are reached soonest, of a limited number that are looked at.
+static int tree_root(const CallShape& shape, const Topology& topology, const Placement& placement) {
     if (row_of(shape.collective).rooted) return placement.host_of(shape.root);
     constexpr int most_looked_at = 64;
     const int hosts = topology.network.host_count();
@@ -66,9 +68,7 @@ std::optional<std::vector<Schedule>> build_all(const Arm& arm, const CallShape& 
     std::vector<Schedule> schedules;
     schedules.reserve(static_cast<std::size_t>(placement.rank_count()));
     const Composer composer(arm.candidate, shape, placement, arm.tree_or_null());
-    for (int rank = 0; rank < placement.rank_count(); ++rank) {
-        schedules.push_back(composer.part_of(rank, as_known_to(shape, rank, placement.rank_count())));
-    }
+    for (int rank = 0; rank < placement.rank_count(); ++rank) schedules.push_back(composer.part_of(rank, shape));
     return schedules;
 }
 

@@ -102,10 +102,6 @@ struct TimeReport {
     bool operator==(const TimeReport&) const = default;
 };
 
-/// The host that a tree for such calls hangs from: the root's; without a root the one from which all
-/// others are reached soonest, of a limited number that are looked at.
-int tree_root(const CallShape& shape, const Topology& topology, const Placement& placement);
-
 /// The trees that candidates for one call may take, each made when it is first asked for. Outlived by the topology.
 class TreesOfCall {
   public:
@@ -128,8 +124,7 @@ std::optional<Arm> arm_for(const Candidate& candidate, const CallShape& shape, c
 /// The same where that is asked once.
 std::optional<Arm> arm_for(const Candidate& candidate, const CallShape& shape, const RankNetwork& network);
 
-/// All ranks' schedules, of a call whose lengths are known as to a proof; nothing for what the MPI library
-/// runs.
+/// All ranks' schedules; nothing for what the MPI library runs.
 std::optional<std::vector<Schedule>> build_all(const Arm& arm, const CallShape& shape, const Placement& placement);
 
 }  // namespace mutirao

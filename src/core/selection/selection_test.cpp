@@ -11,7 +11,7 @@
 #include "core/collectives/collective.h"
 #include "core/network/test_networks.h"
 #include "core/network/tree.h"
-#include "core/schedule/checker.h"
+#include "core/schedule/test_checker.h"
 #include "core/selection/estimate.h"
 #include "core/selection/test_candidates.h"
 
@@ -267,8 +267,12 @@ void expect_promise_kept(const Candidate& candidate, const CallShape& shape,
                          const Topology& topology, const Placement& placement) {
     const auto ruling = arm_for(candidate, shape, {topology, placement});
     ASSERT_TRUE(ruling) << to_string(candidate);
-    const CheckResult result = check(*build_all(*ruling, shape, placement),
-                                     row_of(shape.collective).promise(shape, placement.rank_count()));
+    const int ranks = placement.rank_count();
+    const Composer composer(ruling->candidate, shape, placement, ruling->tree_or_null());
+    std::vector<Schedule> schedules;
+    for (int rank = 0; rank < ranks; ++rank)
+        schedules.push_back(composer.part_of(rank, test::as_known_to(shape, rank, ranks)));
+    const CheckResult result = check(schedules, test::promise_of(shape, ranks));
     EXPECT_TRUE(result) << to_string(shape.collective) << '/' << to_string(candidate) << ", root "
                         << shape.root << ": " << result.reason;
 }

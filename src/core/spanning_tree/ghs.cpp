@@ -125,7 +125,7 @@ void Node::handle(Edge& edge, const Message& message, Output& out) {
 }
 
 Message Node::initiate(int level, const Weight& fragment, State state) const {
-    return {Kind::initiate, level, fragment, state, 0, members_};
+    return {Kind::initiate, level, fragment, state, members_};
 }
 
 void Node::on_connect(Edge& edge, const Message& message, Output& out) {
@@ -247,7 +247,7 @@ void Node::finish(int informed, Output& out) {
     waiting_.clear();
     for (const Edge& edge : edges_)
         if (edge.state == LinkState::branch && edge.host != informed)
-            out.push_back({edge.host, {.kind = Kind::finish, .hosts = everyone_.count()}});
+            out.push_back({edge.host, {.kind = Kind::finish}});
 }
 
 std::vector<int> Node::branches() const {

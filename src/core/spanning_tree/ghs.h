@@ -47,12 +47,11 @@ struct Message {
     int level = 0;       ///< connect, initiate, test
     Weight fragment{};   ///< initiate, test: the fragment's name; report: the best weight found
     State state = State::sleeping;  ///< initiate
-    int hosts = 0;       ///< finish: hosts in the tree
     /// connect, initiate, reject, report, change_root: hosts of the sender's fragment
     HostSet members{};
 
     bool operator==(const Message&) const = default;
-    auto parts() const { return std::tie(kind, level, fragment, state, hosts, members); }
+    auto parts() const { return std::tie(kind, level, fragment, state, members); }
 };
 
 struct Outgoing {

@@ -13,14 +13,15 @@ namespace mutirao::maintenance {
 namespace {
 
 constexpr int nobody = -1;
-constexpr std::uint32_t only_tag = 1;
 
 [[noreturn]] void broken(int self, const char* what, long long have, long long expected) {
     broken_invariant("tree maintenance, host " + std::to_string(self) + ", " + what, have,
                      expected);
 }
 
-std::pair<int, int> ends(const Change& change) { return {change.low, change.high}; }
+std::pair<int, int> ends(const auto& link) { return {link.low, link.high}; }
+
+void sort_by_ends(std::vector<Weight>& links) { std::ranges::sort(links, {}, ends<Weight>); }
 
 /// The links of the round's tree that hold.
 EdgeList kept_links(const Round& round) {
@@ -142,7 +143,7 @@ void Node::suspect(Suspicion& suspicion, Kind kind, Output& out) {
     for (const int host : below()) {
         if (suspicion.told.contains(host)) continue;
         suspicion.told.insert(host);
-        out.push_back({host, {kind, {}, only_tag, {}}});
+        out.push_back({host, {kind, {}, {}}});
     }
 }
 
@@ -158,7 +159,7 @@ void Node::acknowledge_failures(Output& out) {
         above.last_resort = false;
         links.push_back(above);
         sort_by_ends(links);
-        out.push_back({parent_, {Kind::not_fail_ack, {}, only_tag, std::move(links)}});
+        out.push_back({parent_, {Kind::not_fail_ack, {}, std::move(links)}});
         return;
     }
     sort_by_ends(links);
@@ -167,7 +168,7 @@ void Node::acknowledge_failures(Output& out) {
         end_round(links, out);
         return;
     }
-    tell_below({Kind::gosleep_fail, {}, 0, std::move(links)}, out);
+    tell_below({Kind::gosleep_fail, {}, std::move(links)}, out);
     recoveries_over_.heard_of = true;
 }
 
@@ -178,7 +179,7 @@ void Node::acknowledge_recoveries(Output& out) {
                          [this](const Weight& link) { return link.low == self_; });
     sort_by_ends(links);
     if (!is_root()) {
-        out.push_back({parent_, {Kind::not_rec_ack, {}, only_tag, std::move(links)}});
+        out.push_back({parent_, {Kind::not_rec_ack, {}, std::move(links)}});
         return;
     }
     if (links != links_)
@@ -227,7 +228,7 @@ void Node::gather(Suspicion& suspicion, int from, const Message& message) {
 }
 
 void Node::end_round(const std::vector<Weight>& links, Output& out) {
-    tell_below({Kind::gosleep_rec, {}, 0, links}, out);
+    tell_below({Kind::gosleep_rec, {}, links}, out);
     finished_ = true;
     links_.clear();
     for (const Weight& link : links) tree_.emplace_back(link.low, link.high);
@@ -235,7 +236,7 @@ void Node::end_round(const std::vector<Weight>& links, Output& out) {
 
 void Node::pass_on(const ghs::Output& merging, Output& out) {
     for (const ghs::Outgoing& outgoing : merging)
-        out.push_back({outgoing.to, {Kind::merge, outgoing.message, 0, {}}});
+        out.push_back({outgoing.to, {Kind::merge, outgoing.message, {}}});
 }
 
 std::vector<int> Node::below() const {
@@ -249,10 +250,6 @@ void Node::tell_below(const Message& message, Output& out) const {
 }
 
 int Node::waiting() const { return static_cast<int>(early_.size()) + merging_.waiting(); }
-
-void sort_by_ends(std::vector<Weight>& links) {
-    std::ranges::sort(links, {}, [](const Weight& link) { return std::pair(link.low, link.high); });
-}
 
 std::vector<Weight> with_recoveries(std::vector<Weight> tree, const std::vector<Weight>& recovered) {
     HostSet joined;

@@ -9,14 +9,15 @@
 // Recovered links are taken only where no other link joins fragments (Weight::last_resort), since
 // a link between members of one fragment is never looked at again.
 //
-// Their termination. The root suspects it at once: not_fail(tag) runs from it over the links that
+// Their termination. The root suspects it at once: not_fail runs from it over the links that
 // are sure to be in the tree, along with the merging. A host acknowledges when it knows that the
-// tree joins all hosts and all below it have acknowledged; so the first suspicion is right, and
-// no other tag than 1 occurs. The acknowledgements bring the tree's links and weights to the root.
+// tree joins all hosts and all below it have acknowledged; so the first suspicion is right, and the
+// tags that number suspicions there are left out. The acknowledgements bring the tree's links and
+// weights to the root.
 //
 // Recoveries. If none improves the tree, the root ends the round (gosleep_rec). Otherwise
 // gosleep_fail tells all hosts the links, and each treats the recovered ones by itself, all alike: a
-// link that is lighter than the worst one of the cycle which it closes takes its place. not_rec(tag)
+// link that is lighter than the worst one of the cycle which it closes takes its place. not_rec
 // follows from the root at once; not_rec_ack brings up what tree the hosts hold, and gosleep_rec tells
 // it to all.
 //
@@ -39,8 +40,6 @@ struct Change {
     int high = -1;
     double before = 0;
     double after = 0;
-
-    bool operator==(const Change&) const = default;
 };
 
 /// What a round is about. Every host of a round is told the same.
@@ -53,8 +52,6 @@ struct Round {
     std::vector<Change> changes;  ///< since then; a tree link that got worse is a failure, a link
                                   ///< outside the tree that got better a recovery
     HostSet hosts;                ///< who takes part: all that usable links join to the root
-
-    bool operator==(const Round&) const = default;
 };
 
 enum class Kind : std::uint8_t {
@@ -65,13 +62,12 @@ enum class Kind : std::uint8_t {
 struct Message {
     Kind kind = Kind::merge;
     ghs::Message merging{};     ///< merge
-    std::uint32_t tag = 0;      ///< not_fail, not_fail_ack, not_rec, not_rec_ack: 1
     /// not_fail_ack: links of the subtree and the one above it; gosleep_fail, gosleep_rec: of the
     /// whole tree; not_rec_ack: those whose lower end is in the subtree. Sorted by ends
     std::vector<Weight> links{};
 
     bool operator==(const Message&) const = default;
-    auto parts() const { return std::tie(kind, merging, tag, links); }
+    auto parts() const { return std::tie(kind, merging, links); }
 };
 
 struct Outgoing {
@@ -158,8 +154,5 @@ class Node {
 /// Each recovered link closes a cycle with the tree, and the worst link of the cycle goes: what is left is the minimum
 /// spanning tree of all these links. One with an end outside the tree counts for nothing. Both are sorted by ends.
 std::vector<Weight> with_recoveries(std::vector<Weight> tree, const std::vector<Weight>& recovered);
-
-/// Sorted by ends.
-void sort_by_ends(std::vector<Weight>& links);
 
 }  // namespace mutirao::maintenance

@@ -10,9 +10,9 @@ TEST(Maintenance, TreeLinksToHostsThatAreGoneAreGone) {
     const Round round{1, 0, {{0, 1}, {1, 2}, {2, 3}, {98, 99}}, {}, {0, 1}};
     Node node(1, {{0, {5, 0, 1}}}, round);
     node.start();
-    const Output out = node.on(0, {Kind::not_fail, {}, 1, {}});
+    const Output out = node.on(0, {Kind::not_fail, {}, {}});
     ASSERT_EQ(out.size(), 1U);
-    EXPECT_EQ(out[0].message, (Message{Kind::not_fail_ack, {}, 1, {{5, 0, 1}}}));
+    EXPECT_EQ(out[0].message, (Message{Kind::not_fail_ack, {}, {{5, 0, 1}}}));
 }
 
 TEST(Recoveries, NothingIsTakenTwice) {

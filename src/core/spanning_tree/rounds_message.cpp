@@ -90,7 +90,7 @@ std::optional<Message> Parts::add(const Message& part) {
     }
     whole.part = 0;
     whole.parts = 1;
-    clear();
+    pieces_.clear();
     return whole;
 }
 

@@ -68,7 +68,6 @@ class LinkTable {
     /// Row by row, the same in both directions, zero from a host to itself.
     std::vector<double> latencies_us() const;
 
-    bool operator==(const LinkTable&) const = default;
     auto parts() const { return std::tie(states_); }
 
     /// Calls visit(low, high, state) for each pair, ascending.
@@ -156,9 +155,6 @@ class Parts {
   public:
     /// The whole message when this was its last missing piece.
     std::optional<Message> add(const Message& part);
-    void clear() { pieces_.clear(); }
-
-    bool operator==(const Parts&) const = default;
 
   private:
     std::vector<std::optional<Message>> pieces_;

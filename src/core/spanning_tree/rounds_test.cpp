@@ -184,7 +184,7 @@ TEST(Rounds, AChannelThatBrokeCarriesNoMoreOfTheRound) {
         }
         ASSERT_TRUE(host.running());
         EXPECT_EQ(steps, breaks ? 0 : 1);
-        const maintenance::Message step{maintenance::Kind::not_fail_ack, {}, 1, {{2, 1, 2}}};
+        const maintenance::Message step{maintenance::Kind::not_fail_ack, {}, {{2, 1, 2}}};
         EXPECT_EQ(host.on(2, {.kind = Kind::step, .id = host.newest(), .step = step}).size(), breaks ? 0U : 1U);
     }
 }

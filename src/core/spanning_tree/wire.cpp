@@ -54,20 +54,18 @@ constexpr int highest_level = 30;
 /// What a kind may carry; the rest holds its defaults.
 struct Shape {
     int least_level, greatest_level;
-    bool has_link, may_be_infinite, has_state;
-    int least_hosts;  ///< 0: carries none
-    bool has_members;
+    bool has_link, may_be_infinite, has_state, has_members;
 };
 
 constexpr std::array<Shape, 8> shapes = {{
-    {0, highest_level, false, false, false, 0, true},  // connect
-    {1, highest_level, true, false, true, 0, true},    // initiate
-    {1, highest_level, true, false, false, 0, false},  // test
-    {0, 0, false, false, false, 0, false},             // accept
-    {0, 0, false, false, false, 0, true},              // reject
-    {0, 0, true, true, false, 0, true},                // report
-    {0, 0, false, false, false, 0, true},              // change_root
-    {0, 0, false, false, false, 2, false},             // finish
+    {0, highest_level, false, false, false, true},  // connect
+    {1, highest_level, true, false, true, true},    // initiate
+    {1, highest_level, true, false, false, false},  // test
+    {0, 0, false, false, false, false},             // accept
+    {0, 0, false, false, false, true},              // reject
+    {0, 0, true, true, false, true},                // report
+    {0, 0, false, false, false, true},              // change_root
+    {0, 0, false, false, false, false},             // finish
 }};
 
 bool fits(const Message& message) {
@@ -78,10 +76,8 @@ bool fits(const Message& message) {
                              (shape.may_be_infinite && message.fragment == Weight::infinite())
                        : message.fragment == Weight{};
     const bool state_fits = shape.has_state != (message.state == State::sleeping);
-    const bool hosts_fit =
-        shape.least_hosts > 0 ? message.hosts >= shape.least_hosts : message.hosts == 0;
     const bool members_fit = shape.has_members != message.members.empty();
-    return link_fits && state_fits && hosts_fit && members_fit;
+    return link_fits && state_fits && members_fit;
 }
 
 }  // namespace
@@ -91,7 +87,6 @@ void fields(Codec& codec, Coded<Codec, Message>& message) {
     codec.choice(message.kind, Kind::finish);
     codec.choice(message.state, State::found);
     codec.number(message.level, 4);
-    codec.number(message.hosts, 4);
     fields(codec, message.fragment);
     fields(codec, message.members);
     codec.require(fits, message);
@@ -104,26 +99,25 @@ namespace {
 
 /// What a kind may carry.
 struct Shape {
-    bool has_tag;
     std::size_t least_links, most_links;
 };
 
 constexpr std::size_t most_links = most_numbered_hosts - 1;
 
 constexpr std::array<Shape, 7> shapes = {{
-    {false, 0, 0},           // merge
-    {true, 0, 0},            // not_fail
-    {true, 1, most_links},   // not_fail_ack
-    {false, 1, most_links},  // gosleep_fail
-    {true, 0, 0},            // not_rec
-    {true, 0, most_links},   // not_rec_ack
-    {false, 1, most_links},  // gosleep_rec
+    {0, 0},           // merge
+    {0, 0},           // not_fail
+    {1, most_links},  // not_fail_ack
+    {1, most_links},  // gosleep_fail
+    {0, 0},           // not_rec
+    {0, most_links},  // not_rec_ack
+    {1, most_links},  // gosleep_rec
 }};
 
 bool fits(const Message& message) {
     const Shape& shape = shapes[static_cast<std::size_t>(message.kind)];
-    return shape.has_tag == (message.tag > 0) && message.links.size() >= shape.least_links &&
-           message.links.size() <= shape.most_links && ascending(message.links, ends_of);
+    return message.links.size() >= shape.least_links && message.links.size() <= shape.most_links &&
+           ascending(message.links, ends_of);
 }
 
 }  // namespace
@@ -131,7 +125,6 @@ bool fits(const Message& message) {
 template <class Codec>
 void fields(Codec& codec, Coded<Codec, Message>& message) {
     codec.choice(message.kind, Kind::gosleep_rec);
-    codec.number(message.tag, 4);
     codec.list(message.links, 2, most_links, [&](auto& link) {
         codec.real(link.value);
         codec.number(link.low, 4);

@@ -22,7 +22,7 @@ const RoundId id{7, 3, 0x1122334455667788};
 // What a step carries, and what of that a merge does.
 
 Message step(maintenance::Message message) { return {.kind = Kind::step, .id = id, .step = std::move(message)}; }
-Message merge(ghs::Message message) { return step({maintenance::Kind::merge, std::move(message), 0, {}}); }
+Message merge(ghs::Message message) { return step({maintenance::Kind::merge, std::move(message), {}}); }
 
 const Weight link{0.1, 3, 300};
 const HostSet few{0, 3};
@@ -31,44 +31,42 @@ const HostSet many{0, 63, 64, 199};
 std::vector<Message> merges() {
     using ghs::Kind, ghs::State;
     return {
-        merge({Kind::connect, 0, {}, State::sleeping, 0, {7}}),
-        merge({Kind::connect, 30, {}, State::sleeping, 0, many}),
-        merge({Kind::initiate, 1, link, State::find, 0, few}),
-        merge({Kind::initiate, 5, link, State::found, 0, many}),
-        merge({Kind::test, 2, {1e300, 0, std::numeric_limits<int>::max()}, State::sleeping, 0, {}}),
-        merge({Kind::accept, 0, {}, State::sleeping, 0, {}}),
-        merge({Kind::reject, 0, {}, State::sleeping, 0, few}),
-        merge({Kind::report, 0, link, State::sleeping, 0, few}),
-        merge({Kind::report, 0, {0.1, 3, 300, true}, State::sleeping, 0, few}),
-        merge({Kind::report, 0, Weight::infinite(), State::sleeping, 0, {most_numbered_hosts - 1}}),
-        merge({Kind::change_root, 0, {}, State::sleeping, 0, few}),
-        merge({Kind::finish, 0, {}, State::sleeping, 2, {}}),
+        merge({Kind::connect, 0, {}, State::sleeping, {7}}),
+        merge({Kind::connect, 30, {}, State::sleeping, many}),
+        merge({Kind::initiate, 1, link, State::find, few}),
+        merge({Kind::initiate, 5, link, State::found, many}),
+        merge({Kind::test, 2, {1e300, 0, std::numeric_limits<int>::max()}, State::sleeping, {}}),
+        merge({Kind::accept, 0, {}, State::sleeping, {}}),
+        merge({Kind::reject, 0, {}, State::sleeping, few}),
+        merge({Kind::report, 0, link, State::sleeping, few}),
+        merge({Kind::report, 0, {0.1, 3, 300, true}, State::sleeping, few}),
+        merge({Kind::report, 0, Weight::infinite(), State::sleeping, {most_numbered_hosts - 1}}),
+        merge({Kind::change_root, 0, {}, State::sleeping, few}),
+        merge({Kind::finish, 0, {}, State::sleeping, {}}),
     };
 }
 
 std::vector<Message> wrong_merges() {
     using ghs::Kind, ghs::State;
     return {
-        merge({Kind::connect, -1, {}, State::sleeping, 0, few}),
-        merge({Kind::connect, 31, {}, State::sleeping, 0, few}),
-        merge({Kind::connect, 0, link, State::sleeping, 0, few}),
-        merge({Kind::connect, 0, {}, State::sleeping, 0, {}}),
-        merge({Kind::initiate, 0, link, State::find, 0, few}),
-        merge({Kind::initiate, 1, link, State::sleeping, 0, few}),
-        merge({Kind::initiate, 1, Weight::infinite(), State::find, 0, few}),
-        merge({Kind::test, 1, {not_a_number, 0, 1}, State::sleeping, 0, {}}),
-        merge({Kind::test, 1, {infinite, 0, 1}, State::sleeping, 0, {}}),
-        merge({Kind::test, 1, {1, 1, 1}, State::sleeping, 0, {}}),
-        merge({Kind::test, 1, {1, -1, 1}, State::sleeping, 0, {}}),
-        merge({Kind::test, 1, link, State::find, 0, {}}),
-        merge({Kind::test, 1, link, State::sleeping, 0, few}),
-        merge({Kind::accept, 1, {}, State::sleeping, 0, {}}),
-        merge({Kind::report, 0, link, State::sleeping, 0, {}}),
-        merge({Kind::report, 0, link, State::sleeping, 1, few}),
-        merge({Kind::report, 0, {}, State::sleeping, 0, few}),
-        merge({Kind::finish, 0, {}, State::sleeping, 1, {}}),
-        merge({static_cast<Kind>(8), 0, {}, State::sleeping, 0, {}}),
-        merge({Kind::accept, 0, {}, static_cast<State>(3), 0, {}}),
+        merge({Kind::connect, -1, {}, State::sleeping, few}),
+        merge({Kind::connect, 31, {}, State::sleeping, few}),
+        merge({Kind::connect, 0, link, State::sleeping, few}),
+        merge({Kind::connect, 0, {}, State::sleeping, {}}),
+        merge({Kind::initiate, 0, link, State::find, few}),
+        merge({Kind::initiate, 1, link, State::sleeping, few}),
+        merge({Kind::initiate, 1, Weight::infinite(), State::find, few}),
+        merge({Kind::test, 1, {not_a_number, 0, 1}, State::sleeping, {}}),
+        merge({Kind::test, 1, {infinite, 0, 1}, State::sleeping, {}}),
+        merge({Kind::test, 1, {1, 1, 1}, State::sleeping, {}}),
+        merge({Kind::test, 1, {1, -1, 1}, State::sleeping, {}}),
+        merge({Kind::test, 1, link, State::find, {}}),
+        merge({Kind::test, 1, link, State::sleeping, few}),
+        merge({Kind::accept, 1, {}, State::sleeping, {}}),
+        merge({Kind::report, 0, link, State::sleeping, {}}),
+        merge({Kind::report, 0, {}, State::sleeping, few}),
+        merge({static_cast<Kind>(8), 0, {}, State::sleeping, {}}),
+        merge({Kind::accept, 0, {}, static_cast<State>(3), {}}),
     };
 }
 
@@ -77,37 +75,31 @@ const std::vector<Weight> tree_links = {{0.5, 0, 3}, {1e300, 0, 4}, {0, 7, most_
 std::vector<Message> steps() {
     using maintenance::Kind;
     return {
-        step({Kind::not_fail, {}, 1, {}}),
-        step({Kind::not_fail_ack, {}, 7, tree_links}),
-        step({Kind::gosleep_fail, {}, 0, tree_links}),
-        step({Kind::not_rec, {}, std::numeric_limits<std::uint32_t>::max(), {}}),
-        step({Kind::not_rec_ack, {}, 1, {}}),
-        step({Kind::not_rec_ack, {}, 1, tree_links}),
-        step({Kind::gosleep_rec, {}, 0, {{2, 0, 1}}}),
+        step({Kind::not_fail, {}, {}}),
+        step({Kind::not_fail_ack, {}, tree_links}),
+        step({Kind::gosleep_fail, {}, tree_links}),
+        step({Kind::not_rec, {}, {}}),
+        step({Kind::not_rec_ack, {}, {}}),
+        step({Kind::not_rec_ack, {}, tree_links}),
+        step({Kind::gosleep_rec, {}, {{2, 0, 1}}}),
     };
 }
 
 std::vector<Message> wrong_steps() {
     using maintenance::Kind;
-    const ghs::Message merging = {ghs::Kind::report, 0, {0.1, 3, 300, true}, ghs::State::sleeping, 0, {0, 3}};
     return {
-        step({Kind::merge, merging, 1, {}}),
-        step({Kind::not_fail, {}, 0, {}}),
-        step({Kind::not_fail, {}, 1, tree_links}),
-        step({Kind::not_fail_ack, {}, 1, {}}),
-        step({Kind::not_fail_ack, {}, 0, tree_links}),
-        step({Kind::gosleep_fail, {}, 1, tree_links}),
-        step({Kind::gosleep_fail, {}, 0, {}}),
-        step({Kind::not_rec_ack, {}, 0, {}}),
-        step({Kind::gosleep_rec, {}, 0, {}}),
-        step({Kind::gosleep_rec, {}, 0, {{not_a_number, 0, 1}}}),
-        step({Kind::gosleep_rec, {}, 0, {{infinite, 0, 1}}}),
-        step({Kind::gosleep_rec, {}, 0, {{1, 1, 1}}}),
-        step({Kind::gosleep_rec, {}, 0, {{1, -1, 1}}}),
-        step({Kind::gosleep_rec, {}, 0, {{1, 0, most_numbered_hosts}}}),
-        step({Kind::gosleep_rec, {}, 0, {{1, 0, 2}, {1, 0, 1}}}),
-        step({Kind::gosleep_rec, {}, 0, {{1, 0, 2}, {2, 0, 2}}}),
-        step({static_cast<Kind>(7), {}, 0, {}}),
+        step({Kind::not_fail, {}, tree_links}),
+        step({Kind::not_fail_ack, {}, {}}),
+        step({Kind::gosleep_fail, {}, {}}),
+        step({Kind::gosleep_rec, {}, {}}),
+        step({Kind::gosleep_rec, {}, {{not_a_number, 0, 1}}}),
+        step({Kind::gosleep_rec, {}, {{infinite, 0, 1}}}),
+        step({Kind::gosleep_rec, {}, {{1, 1, 1}}}),
+        step({Kind::gosleep_rec, {}, {{1, -1, 1}}}),
+        step({Kind::gosleep_rec, {}, {{1, 0, most_numbered_hosts}}}),
+        step({Kind::gosleep_rec, {}, {{1, 0, 2}, {1, 0, 1}}}),
+        step({Kind::gosleep_rec, {}, {{1, 0, 2}, {2, 0, 2}}}),
+        step({static_cast<Kind>(7), {}, {}}),
     };
 }
 
@@ -201,17 +193,16 @@ void expect_bytes(const Message& message, std::size_t after, const std::vector<i
 }
 
 TEST(Wire, IsLittleEndianOnEveryMachine) {
-    constexpr std::size_t of_step = 1 + 16, of_merge = of_step + 1 + 4 + 2;
+    constexpr std::size_t of_step = 1 + 16, of_merge = of_step + 1 + 2;
     expect_bytes(of(Kind::news, {}, {{1, 258, {2, 3, 1.0}}}), 0,
                  {0, 1, 0, 1, 0, 2, 1, 2, 0, 0, 0, 3, 0, 0, 0,
                   0, 0, 0, 0, 0, 0, 0xf0, 0x3f});
-    expect_bytes(step({maintenance::Kind::not_fail_ack, {}, 258, {{1.0, 3, 260}}}), of_step,
-                 {2, 2, 1, 0, 0,                 // kind, tag
-                  1, 0,                          // links
+    expect_bytes(step({maintenance::Kind::not_fail_ack, {}, {{1.0, 3, 260}}}), of_step,
+                 {2, 1, 0,                       // kind, links
                   0, 0, 0, 0, 0, 0, 0xf0, 0x3f,  // 1.0
                   3, 0, 0, 0, 4, 1, 0, 0});      // ends
-    expect_bytes(merge({ghs::Kind::initiate, 2, {1.0, 3, 260}, ghs::State::find, 0, {1, 10, 64}}), of_merge,
-                 {1, 1, 2, 0, 0, 0, 0, 0, 0, 0,  // kind, state, level, hosts
+    expect_bytes(merge({ghs::Kind::initiate, 2, {1.0, 3, 260}, ghs::State::find, {1, 10, 64}}), of_merge,
+                 {1, 1, 2, 0, 0, 0,              // kind, state, level
                   0, 0, 0, 0, 0, 0, 0xf0, 0x3f,  // 1.0
                   3, 0, 0, 0, 4, 1, 0, 0,        // ends
                   0,                             // last resort

@@ -199,8 +199,8 @@ def judge(pairs: Sequence[dict]) -> dict:
     natives = [pair[NATIVE]["seconds"] for pair in pairs]
     beside = [ratio_of_pairs([both]).value for both in zip(natives, natives[1:], strict=False)]
     ratio = _ratio(pairs, DEFAULT)
-    known = {"known_ratio": _ratio(pairs, KNOWN).to_dict()} if KNOWN in seconds else {}
-    return {"seconds": seconds, "ratio": ratio.to_dict(), **known, **shares,
+    known = {"known_ratio": vars(_ratio(pairs, KNOWN))} if KNOWN in seconds else {}
+    return {"seconds": seconds, "ratio": vars(ratio), **known, **shares,
             "native_to_native": [min(beside), max(beside)] if beside else None,
             "harm": ratio.low is not None and ratio.low > BAR}
 

@@ -140,7 +140,7 @@ def _place(part: str, ranks: int, plan: Plan, progress: Steps, left_out: LeftOut
                 done = measure(contender, [workload if contender.native else settling], ranks, lab,
                                timeout_s=_TIMEOUT_S)
                 rows[contender.name] = {
-                    str(point.length_bytes): median_interval(point.completion_ms).to_dict()
+                    str(point.length_bytes): vars(median_interval(point.completion_ms))
                     | {"ran": done.chosen(point.length_bytes, 0)} for point in done.points}
             progress.advance()
     return {"part": part, "ranks": ranks, "mpi_title": mpi.title, "hosts": 2 if part == LAB else 1,

@@ -1,7 +1,7 @@
 // The checks in the order in which they can be relied on: peers and pairs first, then races (so
 // that the order of events cannot matter), then one walk with synchronous sends that moves
 // symbolic contents, and at last what every rank ended with.
-#include "core/schedule/checker.h"
+#include "core/schedule/test_checker.h"
 
 #include <algorithm>
 #include <limits>
@@ -141,7 +141,7 @@ struct Fault {
 constexpr std::size_t buffer_count = 3;
 constexpr std::size_t longest_explanation = 12;
 
-std::string bytes(std::size_t begin, std::size_t end) {
+std::string byte_range(std::size_t begin, std::size_t end) {
     return '[' + std::to_string(begin) + ',' + std::to_string(end) + ')';
 }
 
@@ -360,7 +360,7 @@ class Check {
     void check_unit(StepIndex index, std::size_t begin, std::size_t end) const {
         const std::size_t unit = promise_.unit_bytes;
         if (begin % unit == 0 && end % unit == 0) return;
-        throw Fault{"element cut: " + words(index) + " combines bytes " + bytes(begin, end) + " of elements of " +
+        throw Fault{"element cut: " + words(index) + " combines bytes " + byte_range(begin, end) + " of elements of " +
                     std::to_string(unit) + " bytes"};
     }
 
@@ -378,7 +378,7 @@ class Check {
     // --- what every rank ended with ----------------------------------------------------------------
 
     std::string contents(const Stretch& stretch) const {
-        return bytes(stretch.begin_bytes + stretch.shift_bytes,
+        return byte_range(stretch.begin_bytes + stretch.shift_bytes,
                      stretch.end_bytes + stretch.shift_bytes) +
                " of ranks " + expressions_.ranks_of(stretch.expression);
     }
@@ -387,7 +387,7 @@ class Check {
         const Stretch expected = stretch_of(piece);
         const auto wrong = [&](const Stretch& part, const std::string& found) {
             throw Fault{"wrong final contents: rank " + std::to_string(rank) + ' ' +
-                        std::string(to_string(piece.region.buffer)) + bytes(part.begin_bytes, part.end_bytes) +
+                        std::string(to_string(piece.region.buffer)) + byte_range(part.begin_bytes, part.end_bytes) +
                         ": expected bytes " + contents(expected.within(part.begin_bytes, part.end_bytes)) +
                         ", found " + found};
         };

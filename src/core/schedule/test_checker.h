@@ -1,7 +1,7 @@
 // Proves a collective's schedules right without running them: every send has its receive of the
 // same length, nothing deadlocks even if all sends are synchronous, no two steps of a rank race on
 // the same bytes, and every rank ends with the right contributions, combined as the collective
-// promises.
+// promises. Only tests include this.
 //
 // One fixpoint suffices for every order of events: starting and completing steps only ever enables
 // others (no step is ever disabled), so all orders reach the same final set of completed steps.
