@@ -69,9 +69,8 @@ void write_algorithm(JsonWriter& json, const Algorithm& algorithm) {
     json.member("native", algorithm.native());
     json.list("calls", algorithm.calls, [&](Collective call) { json.value(to_string(call)); });
     json.member("segmented", algorithm.segmented);
-    const auto segments = algorithm.segmented ? all_segment_sizes() : std::span<const std::size_t>();
-    json.member("segments_bytes", segments).member("radices", algorithm.radices);
-    json.member("spreads", algorithm.spreads).member("most_outer", algorithm.most_outer);
+    json.member("radices", algorithm.radices).member("spreads", algorithm.spreads);
+    json.member("most_outer", algorithm.most_outer);
     std::vector<std::string> candidates;
     for (const Candidate& each : candidates_in_one_piece(algorithm.collective)) {
         if (each.algorithm == &algorithm) candidates.push_back(to_string(each));

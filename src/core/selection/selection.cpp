@@ -33,8 +33,6 @@ std::vector<Value> or_default(const std::vector<Value>& values, Value otherwise)
 
 }  // namespace
 
-std::span<const std::size_t> all_segment_sizes() { return segment_sizes_bytes; }
-
 std::vector<std::size_t> segment_choices(const Algorithm& algorithm, std::size_t length_bytes) {
     std::vector<std::size_t> result = {0};
     if (!algorithm.segmented) return result;

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -25,9 +24,6 @@ namespace mutirao {
 
 /// Each algorithm with each radix, spread and tree, in one piece; native first.
 std::vector<Candidate> candidates_in_one_piece(Collective collective);
-
-/// Of a segmented algorithm some of these, the coarsest first.
-std::span<const std::size_t> all_segment_sizes();
 
 /// Segment sizes that are worth trying: 0 (one piece), then the coarsest first.
 std::vector<std::size_t> segment_choices(const Algorithm& algorithm, std::size_t length_bytes);

@@ -24,7 +24,8 @@ namespace {
 bool write_to(const std::string& path, const std::string& text) {
     std::ofstream file(path);
     file << text;
-    return file.flush().good();
+    file.close();  // which may be told only then that there was no room
+    return file.good();
 }
 
 std::string wanted_file(const std::string& report) { return report + ".wanted"; }

@@ -25,7 +25,9 @@ Post::~Post() {
     for (MPI_Request& each : sending_.requests) {
         PMPI_Request_free(&each);
     }
-    new std::vector<Letter>(std::move(sending_.letters));  // MPI may still read the few bytes, so they are left to it
+    if (!sending_.letters.empty()) {  // MPI may still read the few bytes, so they are left to it
+        new std::vector<Letter>(std::move(sending_.letters));
+    }
 }
 
 // The hosts of one job have one order of bytes.
