@@ -517,14 +517,19 @@ int reduce_packed(const Reduction& reduction, const std::byte* source, std::byte
     }
     // Of a type that has holes, where an operator can work on them.
     TypedMemory from(reduction.type, count), to(reduction.type, count);
-    const Elements operand{from.first(), count, reduction.type, reduction.layout};
-    const Elements result{to.first(), count, reduction.type, reduction.layout};
-    int error = unpack(source, operand, MPI_COMM_SELF);
-    if (error == MPI_SUCCESS) error = unpack(target, result, MPI_COMM_SELF);
-    if (error == MPI_SUCCESS) {
-        error = PMPI_Reduce_local(operand.buffer, result.buffer, count, reduction.type, reduction.op);
+    const int length = static_cast<int>(length_bytes);
+    const auto take = [&](const std::byte* packed, TypedMemory& elements) {
+        int position = 0;
+        return PMPI_Unpack(packed, length, &position, elements.first(), count, reduction.type, MPI_COMM_SELF);
+    };
+    int error = take(source, from);
+    if (error == MPI_SUCCESS) error = take(target, to);
+    if (error == MPI_SUCCESS) error = PMPI_Reduce_local(from.first(), to.first(), count, reduction.type, reduction.op);
+    if (error != MPI_SUCCESS) {
+        return error;
     }
-    return error == MPI_SUCCESS ? pack(result, target, MPI_COMM_SELF) : error;
+    int position = 0;
+    return PMPI_Pack(to.first(), count, reduction.type, target, length, &position, MPI_COMM_SELF);
 }
 
 }  // namespace mutirao::mpi

@@ -241,6 +241,9 @@ Twin::Twin(MPI_Comm comm, std::shared_ptr<Peers> peers)
 // A rank may send to another up to the end of its last call, when the other may be no more. Open MPI's
 // MPI_Finalize waits for all; MPICH's does not, and over libfabric tries for ever to reach who has left.
 void Twin::begin_farewell() {
+    if (wants_in_band(runtime().settings)) {
+        stop_measuring();  // by messages, of which some may be under way
+    }
     left_behind_.wait();
     if (carrier() != Carrier::other) {
         PMPI_Ibarrier(comm_, &farewell_);
