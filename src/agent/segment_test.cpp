@@ -13,7 +13,6 @@
 #include <limits>
 #include <thread>
 
-
 namespace mutirao::agent {
 namespace {
 

@@ -142,21 +142,6 @@ void explore_all(const std::vector<Scenario>& scenarios) {
     total.print();
 }
 
-/// Every assignment of these values to the links.
-std::vector<Graph> all_valuations(int hosts, const EdgeList& links,
-                                  const std::vector<double>& values) {
-    std::vector<Graph> graphs;
-    std::vector<std::size_t> chosen(links.size(), 0);
-    while (true) {
-        std::vector<double> list;
-        for (const std::size_t i : chosen) list.push_back(values[i]);
-        graphs.push_back(weighted(hosts, links, list));
-        std::size_t at = 0;
-        while (at < chosen.size() && ++chosen[at] == values.size()) chosen[at++] = 0;
-        if (at == chosen.size()) return graphs;
-    }
-}
-
 bool joins_all(const Graph& graph) {
     return static_cast<int>(kruskal(graph.hosts, graph.edges).size()) == graph.hosts - 1;
 }
@@ -212,8 +197,12 @@ TEST(MaintenanceExplorer, EqualWeightsFallBackOnHostNumbers) {
 // Ties and dead links among them; before, dead links may even part the hosts. The root is always
 // the same host, but the weights are not.
 TEST(MaintenanceExplorer, EveryChangeOfATriangle) {
+    const std::array values = {1.0, 2.0, 3.0, never};
+    std::vector<Graph> graphs;
+    for (const double a : values)
+        for (const double b : values)
+            for (const double c : values) graphs.push_back(weighted(3, complete_links(3), {a, b, c}));
     std::vector<Scenario> scenarios;
-    const std::vector<Graph> graphs = all_valuations(3, complete_links(3), {1, 2, 3, never});
     for (const Graph& before : graphs)
         for (const Graph& now : graphs)
             if (joins_all(now)) scenarios.push_back({before, now});

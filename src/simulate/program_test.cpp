@@ -332,9 +332,8 @@ class Execution {
   private:
     /// Of what an arm sends over, in one class.
     struct Connection {
-        bool used = false;
         double cold = 1;  ///< in its last call: share of what slow start costs at most
-        double last_us = 0;
+        double last_us = -std::numeric_limits<double>::infinity();  ///< when it ended
     };
 
     void compute(double compute_us) {
@@ -406,11 +405,10 @@ class Execution {
         const SyntheticClass& of = state.classes[number];
         const std::size_t which = arm_index(of, arm);
         Connection& connection = connections_[number][which];
-        const double cold =
-            connection.used ? cold_after(connection.cold, begin_us - connection.last_us, *state.network) : 1;
+        const double cold = cold_after(connection.cold, begin_us - connection.last_us, *state.network);
         const double noise = program_.noise * normal_of(program_.seed, Purpose::noise, call.number, 0);
         const double took_us = time_us(of.arms[which].taken, cold) * std::exp(noise);
-        connection = {true, cold, begin_us + took_us};
+        connection = {cold, begin_us + took_us};
         return took_us;
     }
 

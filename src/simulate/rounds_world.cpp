@@ -17,10 +17,6 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-std::size_t square(int hosts) {
-    return static_cast<std::size_t>(hosts) * static_cast<std::size_t>(hosts);
-}
-
 /// Kruskal's, over the usable links.
 EdgeList tree_of(int hosts, const std::vector<double>& latency_us) {
     return minimum_spanning_tree(Network(hosts, latency_us));
@@ -42,7 +38,7 @@ rounds::LinkTable known_links(int hosts, const std::vector<double>& latency_us) 
 }
 
 RoundsWorld::RoundsWorld(const RoundsScript& script)
-    : script_(script), links_(square(script.hosts)), ends_(square(script.hosts)) {
+    : script_(script), links_(script.latency_us.size()), ends_(script.latency_us.size()) {
     for (int host = 0; host < script.hosts; ++host)
         hosts_.push_back({newborn(host), true});
     for (int low = 0; low < script.hosts; ++low) {

@@ -4,7 +4,6 @@
 // own time; a host that was told of a new channel late finds messages waiting.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>

@@ -6,13 +6,10 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
-#include <queue>
 #include <utility>
-#include <vector>
 
 namespace mutirao::simulate {
 
@@ -35,17 +32,17 @@ class TimedRun {
 
     /// Something from outside that is to happen at this time; not before now.
     void schedule(double time_us, const Choice& choice) {
-        events_.push({std::max(time_us, now_us_), next_number_++, choice});
+        events_.emplace(std::max(time_us, now_us_), choice);
     }
 
     /// What happens next, or nothing if nothing can any more.
     std::optional<Step> step() {
         if (events_.empty()) return std::nullopt;
-        const Event event = events_.top();
-        events_.pop();
-        now_us_ = event.time_us;
-        Step step{now_us_, event.choice, world_.apply(event.choice)};
-        for (const auto& outgoing : step.sent) send(event.choice.to, outgoing.to);
+        const auto [time_us, choice] = *events_.begin();
+        events_.erase(events_.begin());
+        now_us_ = time_us;
+        Step step{time_us, choice, world_.apply(choice)};
+        for (const auto& outgoing : step.sent) send(choice.to, outgoing.to);
         return step;
     }
 
@@ -53,17 +50,6 @@ class TimedRun {
     double now_us() const { return now_us_; }
 
   private:
-    struct Event {
-        double time_us = 0;
-        std::uint64_t number = 0;  ///< later ones are larger
-        Choice choice;
-    };
-    struct Later {
-        bool operator()(const Event& a, const Event& b) const {
-            return std::pair(a.time_us, a.number) > std::pair(b.time_us, b.number);
-        }
-    };
-
     void send(int from, int to) {
         double& arrival_us = last_arrival_us_[{from, to}];
         arrival_us = std::max(arrival_us, now_us_ + latency_us_(from, to));
@@ -72,9 +58,8 @@ class TimedRun {
 
     World world_;
     Latency latency_us_;
-    std::priority_queue<Event, std::vector<Event>, Later> events_;
+    std::multimap<double, Choice> events_;  ///< by time; those of one time as they were scheduled
     std::map<std::pair<int, int>, double> last_arrival_us_;
-    std::uint64_t next_number_ = 0;
     double now_us_ = 0;
 };
 

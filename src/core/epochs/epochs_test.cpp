@@ -293,16 +293,11 @@ Announcement with_everything() {
     made.horizon_calls = 1;
     made.asks_for_lead = true;
     made.rulings = {ruling_of(1), ruling_of(3)};
-    Tree tree;
-    tree.root = 2;
-    tree.parent = {2, 2, -1};
-    tree.children = {{}, {}, {1, 0}};
-    made.rulings[0].arm.candidate =
-        *parse_candidate(Collective::broadcast, "tree:kind=mst,segment_bytes=4096").candidate;
-    made.rulings[0].arm.tree = tree;
+    made.rulings[0].arm = {*parse_candidate(Collective::broadcast, "tree:kind=mst,segment_bytes=4096").candidate,
+                           Tree{.root = 2, .parent = {2, 2, -1}, .children = {{}, {}, {1, 0}}}};
     made.rulings[1].id = 70'000;
     made.rulings[1].clocking = {25, 8, 8, 4};
-    made.rulings[1].probe = Arm{made.rulings[0].arm.candidate, tree};
+    made.rulings[1].probe = made.rulings[0].arm;
     made.route = {Route::Kind::hosts, {-1, 0, 0}};
     return made;
 }

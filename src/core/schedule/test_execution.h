@@ -13,7 +13,6 @@
 #include <span>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "core/schedule/test_checker.h"

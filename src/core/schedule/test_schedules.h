@@ -2,8 +2,6 @@
 // checker and the predictor must not be tested with what they will be used to judge.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdio>
 #include <sstream>

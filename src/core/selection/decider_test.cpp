@@ -195,6 +195,23 @@ test::Truth after_other_times(std::uint64_t calls, std::uint64_t disturbed_call 
     };
 }
 
+void expect_what_runs(const Rivals& each) {
+    SCOPED_TRACE(each.what);
+    Decider decider(std::make_shared<Ledger>(opening_us), 0.0);
+    DecidedProgram program(decider);
+    program.add(each.shapes, each.takes_us);
+    for (int i = 0; i < each.calls; ++i) {
+        if (i == each.before_outlook) decider.on_outlook(each.shapes, each.predicted);
+        program.call(each.shapes);
+    }
+    EXPECT_EQ(program.ran().back(), each.last);
+    const auto tried = each.calls - std::count(program.ran().begin(), program.ran().end(), "native");
+    EXPECT_TRUE(tried >= each.least_tried && (each.most_tried < 0 || tried <= each.most_tried)) << tried;
+    if (each.reason.empty()) return;
+    EXPECT_FALSE(program.decided().back().announced);
+    EXPECT_NE(program.decided().back().reason.find(each.reason), std::string::npos);
+}
+
 TEST(Rivals, RunByWhatIsMeasuredToBeFaster) {
     const test::Truth far_faster = takes({{"native", 250'000}, {"ring", 100'000}});
     const Outlook too_slow = outlook({{"native", 600'000}, {"ring", 280'000}});
@@ -240,22 +257,7 @@ TEST(Rivals, RunByWhatIsMeasuredToBeFaster) {
         {"one of them was disturbed", broadcasts, after_other_times(9, 11), tree_at_the_bound(), 166, "tree:kind=mst",
          -1, 16},
     };
-    for (const Rivals& each : cases) {
-        SCOPED_TRACE(each.what);
-        Decider decider(std::make_shared<Ledger>(opening_us), 0.0);
-        DecidedProgram program(decider);
-        program.add(each.shapes, each.takes_us);
-        for (int i = 0; i < each.calls; ++i) {
-            if (i == each.before_outlook) decider.on_outlook(each.shapes, each.predicted);
-            program.call(each.shapes);
-        }
-        EXPECT_EQ(program.ran().back(), each.last);
-        const auto tried = each.calls - std::count(program.ran().begin(), program.ran().end(), "native");
-        EXPECT_TRUE(tried >= each.least_tried && (each.most_tried < 0 || tried <= each.most_tried)) << tried;
-        if (each.reason.empty()) continue;
-        EXPECT_FALSE(program.decided().back().announced);
-        EXPECT_NE(program.decided().back().reason.find(each.reason), std::string::npos);
-    }
+    for (const Rivals& each : cases) expect_what_runs(each);
 }
 
 // As Open MPI's reduction among twenty ranks: taken for a binomial tree, which is as fast as any other there, and a

@@ -5,6 +5,8 @@
 
 #include <limits>
 
+#include "core/network/test_networks.h"
+
 namespace mutirao::mpi {
 namespace {
 
@@ -16,10 +18,8 @@ class TwoSites final : public NetworkSource {
     void set_first_link(double latency_us) {
         ++view_.changes;
         view_.host_count = all_hosts;
-        view_.latency_us.assign(all_hosts * all_hosts, 20'000);
-        for (std::size_t host = 0; host < all_hosts; ++host) view_.latency_us[host * all_hosts + host] = 0;
+        view_.latency_us = mutirao::test::network_of_sites(all_hosts, 2, {50}, {20'000}).latency_us();
         view_.latency_us[1] = view_.latency_us[all_hosts] = latency_us;
-        view_.latency_us[2 * all_hosts + 3] = view_.latency_us[3 * all_hosts + 2] = 50;
         view_.last_known_us = view_.latency_us;
         view_.tree = {{0, 1}, {1, 2}, {2, 3}};
     }
