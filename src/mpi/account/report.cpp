@@ -118,8 +118,8 @@ std::string verdict_of(const Total& total) {
     const std::optional<bool> faster = total.faster();
     if (!faster) return "as fast as the MPI library's own";
     const double took_us = total.sums.account.took_us;
-    return (*faster ? with_error(1 + *total.net_us / took_us, total.error_us / took_us) + " times faster in collectives, " +
-                          short_duration(*total.net_us) + " saved"
+    return (*faster ? "collectives " + with_error(1 + *total.net_us / took_us, total.error_us / took_us) +
+                          " times as fast, " + short_duration(*total.net_us) + " saved"
                     : short_duration(-*total.net_us) + " slower") +
            " on each rank (measured, net of what it cost)";
 }

@@ -74,7 +74,7 @@ TEST(Summary, SaysFirstWhatWasWonNetOfWhatItCost) {
     record.adaptation.early_waited_ms = 6.75;
     account_of(record) = {.took_us = 200'000, .saved_us = 150'000, .error_us = 5000, .probes_us = 40'000};
     EXPECT_EQ(line_of(record),
-              "mutirao: 1.50 ± 0.03 times faster in collectives, 100.0 ms saved on each rank (measured, net of what it "
+              "mutirao: collectives 1.50 ± 0.03 times as fast, 100.0 ms saved on each rank (measured, net of what it "
               "cost); 100 of 120 collective calls ran by its algorithms; its start took 3.25 ms, and calls waited "
               "6.75 ms for it\n");
 }
@@ -95,15 +95,15 @@ TEST(Summary, SaysWhatIsKnown) {
         {Account{.took_us = 200'000, .saved_us = 1000, .error_us = 500, .probes_us = 17'750},
          "20.0 ms slower on each rank (measured, net of what it cost)"},
         {Account{.took_us = 200'000, .saved_us = 383'250, .error_us = 28'000},
-         "2.9 ± 0.1 times faster in collectives, 380.0 ms saved on each rank (measured, net of what it cost)"},
+         "collectives 2.9 ± 0.1 times as fast, 380.0 ms saved on each rank (measured, net of what it cost)"},
         {Account{.took_us = 200'000, .saved_us = 3250, .probes_us = -10'000},
-         "1.05 ± 0.01 times faster in collectives, 10.0 ms saved on each rank (measured, net of what it cost)"},
+         "collectives 1.05 ± 0.01 times as fast, 10.0 ms saved on each rank (measured, net of what it cost)"},
         {Account{.took_us = 200'000, .saved_us = 8000, .error_us = 7000}, "as fast as the MPI library's own"},
         {Account{.took_us = 200'000, .saved_us = 4000}, "as fast as the MPI library's own"},
         {std::nullopt, "whether it saved time is not known: nothing was compared with the MPI library's own"},
         {Account{}, "whether it saved time is not known: nothing was compared with the MPI library's own"},
         {Account{.took_us = 200'000, .saved_us = 43'250, .error_us = 2000, .unknown_calls = 10},
-         "1.20 ± 0.01 times faster in collectives, 40.0 ms saved on each rank (measured, net of what it cost)"},
+         "collectives 1.20 ± 0.01 times as fast, 40.0 ms saved on each rank (measured, net of what it cost)"},
         {Account{.took_us = 200'000, .saved_us = 150'000, .error_us = 5000, .unknown_calls = 60},
          "whether it saved time is not known: of 60 calls nothing says what the MPI library's own would have taken"}};
     for (const auto& [account, verdict] : verdicts) {
@@ -130,7 +130,7 @@ TEST(Summary, AddsUpWhatCommunicatorsSaved) {
     EXPECT_EQ(total.net_us, 10'000 + 128'800 - 1300 - 1750);
     EXPECT_NEAR(total.error_us, 4061, 1);
     EXPECT_EQ(total.faster(), true);
-    EXPECT_EQ(total.what_ran, "1.25 ± 0.01 times faster in collectives, 135.8 ms saved on each rank (measured, net of "
+    EXPECT_EQ(total.what_ran, "collectives 1.25 ± 0.01 times as fast, 135.8 ms saved on each rank (measured, net of "
                               "what it cost); 86 of 240 collective calls ran by its algorithms");
 }
 
