@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -176,7 +175,6 @@ class MaintainedTree {
         if (hosts_.count() == 1) return 0;
         Ended ended = run_round(round, links);
         tree_ = std::move(ended.tree);
-        rounds_ = round.number;
         return ended.messages;
     }
 
@@ -193,7 +191,6 @@ class MaintainedTree {
   private:
     maintenance::Round next_round(const Network& announced, const HostSet& hosts) const {
         maintenance::Round round;
-        round.number = rounds_ + 1;
         round.hosts = hosts;
         round.root = round.hosts.numbers().front();
         if (round.hosts != hosts_) return round;
@@ -211,7 +208,6 @@ class MaintainedTree {
     Network base_;  ///< as of the last round
     EdgeList tree_;
     HostSet hosts_;
-    std::uint32_t rounds_ = 0;
 };
 
 struct Broadcasts {

@@ -206,7 +206,7 @@ class OverGroups {
     void receive_all(const Operand& operand, Region bytes, Region place) {
         for (const Arrival& each : operand.arrivals) receive(each.peer, within(place, each.bytes, bytes));
     }
-    /// operands[0] op operands[1] op ..., associated from the left, at home. A single one that is here stays where it is.
+    /// operands[0] op operands[1] op ..., associated from the left, at home. One alone that is here stays where it is.
     Region combine(const std::vector<Operand>& operands, Region bytes) {
         const bool begins_here = operands.front().arrivals.empty();
         if (begins_here && operands.size() == 1) return operands.front().here;

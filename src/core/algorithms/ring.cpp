@@ -18,7 +18,7 @@ class Ring {
         : flow_(flow), request_(request), blocks_(blocks) {}
 
     /// The block that arrives in a step, 0 .. size - 2, is combined at `place`; the last one is the rank's own.
-    /// Operands must commute.
+    /// Operands must commute. Where there is no other rank it is copied there.
     void reduce_scatter(const std::function<Region(int step, int block)>& place) {
         const int size = request_.size;
         const auto operand = [&](int block) { return part_in(Buffer::input, blocks_.block(block)); };

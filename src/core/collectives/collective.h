@@ -1,5 +1,5 @@
-// The one table of collectives: what every part of the project must know of each. A further collective is a row here, its
-// promise, by which its algorithms are proved (test_promises.h), and these algorithms in the catalogue.
+// The one table of collectives: what every part of the project must know of each. A further collective is a row here,
+// its promise, by which its algorithms are proved (test_promises.h), and these algorithms in the catalogue.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// What each collective promises, in terms of the buffers that schedules know: what is proved of all its algorithms. Only
-// tests include this.
+// What each collective promises, in terms of the buffers that schedules know: what is proved of all its algorithms.
+// Only tests include this.
 //
 // Here all blocks' lengths are known. Those of an exchange in which each rank knows only its own (alltoallv) are those
 // that rank 0 sends, then those of rank 1, and so on.

@@ -172,7 +172,6 @@ class EpochFollower {
     /// Whether the decider should hear of this lead: it asked, or a little more and somebody waits.
     static bool worth_reporting(const Announcement& heard, std::uint64_t lead_calls);
 
-    std::uint32_t number() const { return number_; }
     std::uint64_t end() const { return end_; }
     std::uint64_t calls_per_epoch() const { return calls_; }
 

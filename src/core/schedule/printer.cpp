@@ -11,6 +11,13 @@ namespace {
 constexpr std::array<std::string_view, 3> buffer_names{"input", "output", "scratch"};
 constexpr std::array<std::string_view, 4> kind_names{"send", "receive", "copy", "reduce"};
 
+/// "output[0,8)".
+std::string describe(const Region& region) {
+    std::string text(to_string(region.buffer));
+    text += '[' + std::to_string(region.offset_bytes) + ',' + std::to_string(region.end_bytes());
+    return text += ')';
+}
+
 std::string padded(std::size_t number, std::size_t width) {
     const std::string digits = std::to_string(number);
     return std::string(width - std::min(width, digits.size()), ' ') + digits;
@@ -61,12 +68,6 @@ std::string_view to_string(Buffer buffer) { return buffer_names[static_cast<std:
 
 std::string_view to_string(StepKind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
 
-std::string describe(const Region& region) {
-    std::string text(to_string(region.buffer));
-    text += '[' + std::to_string(region.offset_bytes) + ',' + std::to_string(region.end_bytes());
-    return text += ')';
-}
-
 std::string describe(const Step& step) {
     std::string text(to_string(step.kind));
     switch (step.kind) {
@@ -80,11 +81,6 @@ std::string describe(const Step& step) {
     }
     return text + ' ' + describe(step.source) + (step.source_first ? " before " : " into ") +
            describe(step.target);
-}
-
-std::string describe(int rank, StepId id, const Step& step) {
-    return "rank " + std::to_string(rank) + " step " + std::to_string(id) + " (" + describe(step) +
-           ')';
 }
 
 std::string to_text(const std::vector<Schedule>& schedules, const Placement& placement) {

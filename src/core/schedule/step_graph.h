@@ -35,9 +35,6 @@ struct StepGraph {
     explicit StepGraph(const std::vector<Schedule>& schedules);
 
     std::size_t node_count() const { return nodes.size(); }
-    StepId id(StepIndex index) const {
-        return static_cast<StepId>(index - first[static_cast<std::size_t>(nodes[index].rank)]);
-    }
     /// Steps of the same rank that come after this one, once per dependency.
     std::span<const StepIndex> dependents(StepIndex index) const {
         const StepIndex begin = dependents_begin_[index];

@@ -174,9 +174,11 @@ class Check {
   private:
     using Node = StepGraph::Node;
 
+    /// "rank 2 step 5 (send output[0,8) to 3)".
     std::string words(StepIndex index) const {
         const Node& node = graph_.nodes[index];
-        return describe(node.rank, graph_.id(index), *node.step);
+        const StepIndex id = index - graph_.first[static_cast<std::size_t>(node.rank)];
+        return "rank " + std::to_string(node.rank) + " step " + std::to_string(id) + " (" + describe(*node.step) + ')';
     }
 
     Schedule::After dependencies(StepIndex index) const {

@@ -44,7 +44,6 @@ struct Change {
 
 /// What a round is about. Every host of a round is told the same.
 struct Round {
-    std::uint32_t number = 0;
     int root = -1;                ///< leads the termination, and learns first of the end
     EdgeList tree;                ///< a minimum spanning forest for the weights before the changes
                                   ///< (of whatever hosts there were); empty: the tree is built anew

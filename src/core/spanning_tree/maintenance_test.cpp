@@ -7,7 +7,7 @@ namespace mutirao::maintenance {
 namespace {
 
 TEST(Maintenance, TreeLinksToHostsThatAreGoneAreGone) {
-    const Round round{1, 0, {{0, 1}, {1, 2}, {2, 3}, {98, 99}}, {}, {0, 1}};
+    const Round round{0, {{0, 1}, {1, 2}, {2, 3}, {98, 99}}, {}, {0, 1}};
     Node node(1, {{0, {5, 0, 1}}}, round);
     node.start();
     const Output out = node.on(0, {Kind::not_fail, {}, {}});

@@ -331,7 +331,7 @@ void Rounds::accept(Message call, int from, Output& out) {
 
 void Rounds::enter(const LinkTable& before, Output& out) {
     const Message& call = round_->call;
-    maintenance::Round about{call.id.number, call.id.root, call.tree, {}, {}};
+    maintenance::Round about{call.id.root, call.tree, {}, {}};
     LinkTable links = before;
     for (const LinkNews& each : call.links) {
         if (each.high >= view_.host_count) continue;

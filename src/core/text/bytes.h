@@ -52,11 +52,6 @@ class ByteWriter {
         put(kept.size(), 2);
         put_bytes(std::as_bytes(std::span(kept)));
     }
-    template <class Value>
-    void optional(const std::optional<Value>& value, auto&& each) {
-        truth(value.has_value());
-        if (value) each(*value);
-    }
     /// So many that both ends know it.
     void items(const auto& values, std::size_t, auto&& each) {
         for (const auto& value : values) each(value);
@@ -122,12 +117,6 @@ class ByteReader {
         if (!require(length <= most_bytes && length <= left())) return;
         value.assign(reinterpret_cast<const char*>(bytes_.data()), length);
         bytes_ = bytes_.subspan(length);
-    }
-    template <class Value>
-    void optional(std::optional<Value>& value, auto&& each) {
-        bool is_there = false;
-        truth(is_there);
-        if (is_there) each(value.emplace());
     }
     void items(auto& values, std::size_t count, auto&& each) {
         while (good_ && values.size() < count) each(values.emplace_back());
