@@ -131,10 +131,11 @@ function(mutirao_add_abi abi compile link)
     # By itself: in a large file the compiler soon inlines no more, and each call costs what a program calls often 5 ns.
     set_source_files_properties(src/mpi/interpose/entry_points.cpp TARGET_DIRECTORY ${objects}
                                 PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-    # What src/preload opens. It is linked to no MPI library, but meets the program's own.
+    # What src/preload opens. It is linked to no MPI library, but meets the program's own; and to the unwinder that the
+    # program has, whose exceptions may pass through.
     add_library(mutirao-${abi} MODULE $<TARGET_OBJECTS:${objects}>)
     target_link_libraries(mutirao-${abi} PRIVATE mutirao_core mutirao_agent mutirao_profile ${CMAKE_DL_LIBS})
-    target_link_options(mutirao-${abi} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL)
+    target_link_options(mutirao-${abi} PRIVATE -static-libstdc++ -shared-libgcc -Wl,--exclude-libs,ALL)
     set_target_properties(mutirao-${abi} PROPERTIES PREFIX "" OUTPUT_NAME ${abi}
                           LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/mutirao)
     if(MUTIRAO_TESTS AND NOT TARGET mpi_test)

@@ -1,5 +1,6 @@
 #include "agent/system.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 
 #include <array>
@@ -37,9 +38,17 @@ void close_all() {
     }
 }
 
+/// Where the program has closed a standard stream, what is written there is not to reach a file of ours.
+int beside_standard_streams(int file) {
+    if (file < 0 || file > STDERR_FILENO) return file;
+    const int moved = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close(file);
+    return moved;
+}
+
 }  // namespace
 
-File::File(int number) : number_(number), process_(forks.load()) {
+File::File(int number) : number_(beside_standard_streams(number)), process_(forks.load()) {
     static const int registered = pthread_atfork(nullptr, nullptr, close_all);
     if (number_ >= 0 && registered == 0) note(number_, true);
 }

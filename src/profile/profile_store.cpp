@@ -530,7 +530,7 @@ std::string transport() {
 
 // Asked at every communicator's end.
 std::string program() {
-    static const std::string known = hash_of_command_line();
+    static const auto& known = *new std::string(hash_of_command_line());
     return known;
 }
 

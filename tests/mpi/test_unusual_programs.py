@@ -22,6 +22,7 @@ from mutirao.base.paths import ROOT
 from mutirao.explain.saved import total_of
 from mutirao.run.launch import launch
 from shared import in_time
+from tools import compiled
 
 any_mpi = pytest.mark.on_any_mpi
 
@@ -38,6 +39,26 @@ ON_RANK_1 = 'if [ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ]; then export {var
     ("out_of_step", ["all_at_once"], 1)])
 def test_ends_as_natively(run, start, program, words, ranks):
     ends_as_natively(run, program, *words, ranks=ranks, settings=settings_of(start))
+
+
+@pytest.fixture
+def endings(mpi, tmp_path):
+    return compiled(mpi.wrapper, ROOT / "tests" / "mpi" / "endings.cpp", tmp_path, "-DOMPI_SKIP_MPICXX",
+                    "-DMPICH_SKIP_MPICXX", "-lstdc++", "-pthread")
+
+
+@pytest.mark.parametrize("what", ["throws", "leaves", "destructor", "atexit", "closed"])
+@pytest.mark.parametrize("settings", [{}, settings_of("soon")], ids=str)
+def test_exceptions_pass_and_mpi_may_end_after_main(mpi, endings, what, settings):
+    """An error handler throws, or ends its thread; MPI_Finalize is called by the destructor of a global object, or by a
+    function of atexit(); standard error is closed, and then belongs to nobody. Catches another unwinder than the
+    program's, what is destroyed before it is used, and sockets in the place of standard error."""
+    if what == "leaves" and mpi.known.title == "MPICH":
+        pytest.skip("nor does it end natively")
+    finished = launch(mpi, [endings, what, "500"], 2, capture=True, settings={"ranks_per_host": "1", **settings},
+                      timeout_s=60)
+    assert finished.returncode == 0, finished.errors
+    assert f"{what}: 2 ranks" in finished.lines
 
 
 @start_and_broadcast

@@ -5,7 +5,10 @@ import os
 import re
 import socket
 import tempfile
+from contextlib import suppress
 from pathlib import Path
+
+from mutirao.base.errors import Failure
 
 # Packages that are installed bring what was built along.
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -21,13 +24,18 @@ CORE_TOOL = BUILD / "bin" / "mutirao-core"
 
 
 def state_folder() -> Path:
-    """Made on first use; holds what one command leaves for the next, e.g. the last run's report."""
+    """Made on first use; holds what one command leaves for the next, e.g. the last run's report. Where the home cannot be
+    written it is of this machine alone."""
     base = os.environ.get("XDG_STATE_HOME", "")
     # The XDG specification: a relative path counts as unset.
     root = Path(base) if os.path.isabs(base) else Path.home() / ".local" / "state"
-    folder = root / "mutirao"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    for folder in (root / "mutirao", Path(tempfile.gettempdir()) / f"mutirao-{os.getuid()}"):
+        with suppress(OSError):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if os.access(folder, os.W_OK) and (folder.is_relative_to(root) or folder.stat().st_uid == os.getuid()):
+                return folder
+    raise Failure(f"nothing can be kept in {root}, nor in the folder for temporary files: let XDG_STATE_HOME name one that"
+                  " can be written")
 
 
 def own_name() -> str:

@@ -92,7 +92,7 @@ Carrier carrier() {
 }
 
 std::string library_version() {
-    static const std::string known = name_and_version(description());
+    static const auto& known = *new std::string(name_and_version(description()));
     return known;
 }
 

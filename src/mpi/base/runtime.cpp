@@ -55,7 +55,7 @@ std::uint64_t hash_of(const std::vector<std::string>& entries) {
 }
 
 const ParsedSettings& parsed_settings() {
-    static const ParsedSettings parsed = parse_environment(own_environment());
+    static const auto& parsed = *new ParsedSettings(parse_environment(own_environment()));
     return parsed;
 }
 
@@ -119,8 +119,8 @@ void say(int level, const std::string& what) {
     if (!is_verbose(level)) {
         return;
     }
-    static const std::string prefix =
-        "[" + short_host_name() + ":" + std::to_string(rank_in_job()) + "] mutirao: ";
+    static const auto& prefix =
+        *new std::string("[" + short_host_name() + ":" + std::to_string(rank_in_job()) + "] mutirao: ");
     static std::atomic<int> lines{0};
     const int number = lines.fetch_add(1);
     if (number < most_lines) {

@@ -315,6 +315,7 @@ void Communicator::vote() {
     const Group group(comm_);
     Vote::Opinion mine;
     mine.say(Vote::waits_for_launcher, job_.meets_by_launcher());
+    mine.number = job_.new_number();
     mine.peers = job_.peers_of(group);
     mine.twin = job_.twin_of(group);
     if (mine.peers) {
@@ -377,7 +378,7 @@ void Communicator::take_vote(std::uint64_t call) {
             rule(said.twin(), *slot, call, calls_without);
         }
     } else if (said.all_know_each_other() && said.all_say(Vote::pays)) {
-        const std::shared_ptr<Twin> twin = job_.make_twin(comm_, said.peers());
+        const std::shared_ptr<Twin> twin = job_.make_twin(comm_, said.peers(), said.number());
         if (!twin) {
             return be_native("the MPI library makes no more communicators");
         }

@@ -38,16 +38,13 @@ Pending Vote::begin(MPI_Comm comm, const Opinion& mine) {
     ballot.not_peers = ~ballot.peers;
     ballot.not_twin = ~ballot.twin;
     ballot.offered = 0;
-    ballot.owner = ~std::uint64_t{0};
+    ballot.owner = rank_in(comm) == 0 ? mine.number : ~std::uint64_t{0};
     memory_->peers = mine.peers;
     memory_->twin = mine.twin;
     if (mine.twin) {
         const std::vector<int> ranks = ranks_in(Group(comm), mine.twin->group());
         memory_->who = fnv1a(std::as_bytes(std::span(ranks)));
         ballot.offered = mine.twin->slots().offer(memory_->who);
-        if (rank_in(comm) == 0) {
-            ballot.owner = mine.twin->new_owner();
-        }
     }
     constexpr int words = sizeof(Ballot) / sizeof(std::uint64_t);
     static_assert(sizeof(Ballot) == words * sizeof(std::uint64_t));

@@ -111,6 +111,7 @@ class Vote {
     /// What one rank says of itself, beside what follows from its peers, its twin and the settings.
     struct Opinion {
         std::uint64_t said = 0;
+        std::uint64_t number = 0;      ///< Job::new_number(); that of rank 0 is agreed on
         std::shared_ptr<Peers> peers;  ///< who know each other, with all ranks of this communicator; null: none
         std::shared_ptr<Twin> twin;    ///< the same, with a private communicator
 
@@ -129,6 +130,8 @@ class Vote {
     bool is_at_odds() const;
     /// All have the same twin.
     bool all_have_twin() const { return all().twin != 0 && all().twin == ~all().not_twin; }
+    /// Of the slot's owner, or of the twin to be made.
+    std::uint64_t number() const { return all().owner; }
     const std::shared_ptr<Twin>& twin() const { return memory_->twin; }
     /// The slot of it that all have offered; nothing: they offered different ones.
     std::optional<Slot> settle() const;

@@ -432,7 +432,7 @@ unsigned groups_of(Handle handle, const Groups<Handle>& table) {
 // Handles may be variables of the MPI library, so the table is made at its first use. Those of Fortran
 // are null where the library has no Fortran.
 const Groups<MPI_Datatype>& type_groups() {
-    static const Groups<MPI_Datatype> table = [] {
+    static const auto& table = *new Groups<MPI_Datatype>([] {
         Groups<MPI_Datatype> all;
         const auto add = [&all](unsigned group, std::initializer_list<MPI_Datatype> types) {
             for (const MPI_Datatype type : types) {
@@ -452,12 +452,12 @@ const Groups<MPI_Datatype>& type_groups() {
         add(pair, {MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT, MPI_2INT, MPI_SHORT_INT,
                    MPI_LONG_DOUBLE_INT});
         return all;
-    }();
+    }());
     return table;
 }
 
 const Groups<MPI_Op>& predefined_operators() {
-    static const Groups<MPI_Op> table = {
+    static const auto& table = *new Groups<MPI_Op>{
         {MPI_MAX, integer | floating},
         {MPI_MIN, integer | floating},
         {MPI_SUM, integer | floating | complex},

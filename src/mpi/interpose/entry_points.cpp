@@ -1,6 +1,6 @@
 // The functions that the program reaches instead of the MPI library's, by src/preload. Each is there for
 // its MPI_ and its PMPI_ name: Open MPI's Fortran bindings call PMPI_, and a profiling tool preloaded
-// before us calls PMPI_ too. No exception leaves this file.
+// before us calls PMPI_ too. No exception of ours leaves this file; those of the program pass through.
 #include <link.h>
 #include <mpi.h>
 
@@ -310,6 +310,17 @@ struct EntryPoint {
             reinterpret_cast<const void*>(native), arguments...);
     }
 
+    /// What the program's own handlers and operators throw is the program's, so nothing of the MPI library runs in here.
+    template <typename Work>
+    static bool had_memory_for(Work work) {
+        try {
+            work();
+        } catch (const std::exception&) {
+            return false;
+        }
+        return true;
+    }
+
     /// Apart from what repeated calls pass through, so that they keep few registers.
     template <typename... Arguments>
     [[gnu::noinline]] Outcome take(Arguments... arguments) const {
@@ -326,31 +337,43 @@ struct EntryPoint {
             return {native(arguments...), false};
         }
         const CallWords call = words(arguments...);  // while its types are what they are
-        try {
-            Communicator* const known = communicator_of(comm, *job);
+        Communicator* known = nullptr;
+        Place here;
+        Binding binding;
+        Communicator::Turn turn;
+        const bool entered = had_memory_for([&] {
+            known = communicator_of(comm, *job);
             if (known == nullptr || known->is_native()) {
-                return {native(arguments...), false};
+                known = nullptr;
+                return;
             }
-            Communicator& communicator = *known;
-            const Place here{job->quiet(), communicator.my_rank(), communicator.rank_count()};
+            here = {job->quiet(), known->my_rank(), known->rank_count()};
             CallArguments all(collective);
             (all.add(arguments), ...);
-            Binding binding;
             if (!bind(all.given(), here, binding) || is_too_long(binding.shape, here.size)) {
-                return {native(arguments...), false};
+                known = nullptr;
+                return;
             }
-            const Communicator::Turn turn = communicator.enter(binding.shape);
-            const Outcome outcome = turn.by.native() || binding.to_native
-                                        ? Outcome{native(arguments...), false}
-                                        : communicator.run(turn, {here, binding, comm});
-            communicator.leave(turn);
-            if (call.function != nullptr && outcome.error == MPI_SUCCESS) {
-                communicator.remember_call(call);
-            }
-            return outcome;
-        } catch (const std::exception&) {
+            turn = known->enter(binding.shape);
+        });
+        if (!entered) {
             return {MPI_ERR_NO_MEM, true};
         }
+        if (known == nullptr) {
+            return {native(arguments...), false};
+        }
+        const bool natively = turn.by.native() || binding.to_native;
+        Outcome outcome = natively ? Outcome{native(arguments...), false} : Outcome{MPI_ERR_NO_MEM, true};
+        if (!had_memory_for([&] {
+                if (!natively) outcome = known->run(turn, {here, binding, comm});
+                known->leave(turn);
+            })) {
+            return {MPI_ERR_NO_MEM, true};
+        }
+        if (call.function != nullptr && outcome.error == MPI_SUCCESS) {
+            known->remember_call(call);
+        }
+        return outcome;
     }
 };
 

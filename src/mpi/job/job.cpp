@@ -212,22 +212,24 @@ std::size_t left_behind_limit() {
 }  // namespace
 
 // By its group and not as a duplicate, which would run the program's attribute callbacks.
-std::shared_ptr<Twin> Twin::make(MPI_Comm comm, std::shared_ptr<Peers> peers) {
+std::shared_ptr<Twin> Twin::make(MPI_Comm comm, std::shared_ptr<Peers> peers, std::uint64_t number) {
     const ErrorsReturned errors_returned(comm);
     MPI_Comm made = MPI_COMM_NULL;
     const int error = PMPI_Comm_create(comm, Group(comm), &made);
     if (error != MPI_SUCCESS || made == MPI_COMM_NULL) {
         return nullptr;
     }
-    return std::shared_ptr<Twin>(new Twin(made, std::move(peers)));
+    return std::shared_ptr<Twin>(new Twin(made, std::move(peers), number));
 }
 
-Twin::Twin(MPI_Comm comm, std::shared_ptr<Peers> peers)
+Twin::Twin(MPI_Comm comm, std::shared_ptr<Peers> peers, std::uint64_t number)
     : comm_(comm), group_(comm), peers_(std::move(peers)), slots_(slot_count(largest_tag())),
       left_behind_(left_behind_limit()) {
     PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     Members members = members_of(comm_, peers_->group(), peers_->world());
-    id_ = std::max<std::uint64_t>(fnv1a(std::as_bytes(std::span(members.twin_rank_of))) ^ peers_->id(), 1);
+    // Threads may make two of the same ranks at once.
+    id_ = std::max<std::uint64_t>(fnv1a(std::as_bytes(std::span(&number, 1))) ^
+                                      fnv1a(std::as_bytes(std::span(members.twin_rank_of))) ^ peers_->id(), 1);
     world_ = std::move(members);
     source_ = peers_->source();
     if (wants_in_band(runtime().settings) && world_.host_count() > 1) {
@@ -265,8 +267,9 @@ void Twin::end_farewell() {
 namespace {
 
 std::string& reason() {
-    static std::string why = "MPI_Init was not seen: a program of sessions only, or an initialisation "
-                             "that bypassed preloading";
+    // Lives as long as the process: MPI_Finalize may be called by a destructor or a function of atexit().
+    static auto& why = *new std::string(
+        "MPI_Init was not seen: a program of sessions only, or an initialisation that bypassed preloading");
     return why;
 }
 
@@ -359,7 +362,7 @@ void Job::wait_in_init() {
     const std::shared_ptr<Peers> all = introducing.take();
     add(all);
     if (all->world().native_reason.empty()) {
-        const std::shared_ptr<Twin> twin = make_twin(MPI_COMM_WORLD, all);
+        const std::shared_ptr<Twin> twin = make_twin(MPI_COMM_WORLD, all, 0);
         if (twin && runtime().settings.waits_at_start()) {
             wait_for_network(*twin);
         }
@@ -497,9 +500,9 @@ void Job::waited_in_call(double ms) {
     cost_.agreed_ms += ms;
 }
 
-std::shared_ptr<Twin> Job::make_twin(MPI_Comm comm, const std::shared_ptr<Peers>& peers) {
+std::shared_ptr<Twin> Job::make_twin(MPI_Comm comm, const std::shared_ptr<Peers>& peers, std::uint64_t number) {
     const Stopwatch stopwatch;
-    std::shared_ptr<Twin> twin = Twin::make(comm, peers);
+    std::shared_ptr<Twin> twin = Twin::make(comm, peers, number);
     const std::lock_guard lock(mutex_);
     cost_.twin_ms += stopwatch.elapsed_ms();
     if (twin) {

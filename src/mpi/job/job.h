@@ -165,7 +165,8 @@ class Slots {
 class Twin {
   public:
     /// Null if the MPI library makes none. Collective over `comm`, whose ranks are all among `peers`.
-    static std::shared_ptr<Twin> make(MPI_Comm comm, std::shared_ptr<Peers> peers);
+    /// `number`: equal on all ranks, and of no other twin.
+    static std::shared_ptr<Twin> make(MPI_Comm comm, std::shared_ptr<Peers> peers, std::uint64_t number);
 
     MPI_Comm comm() const { return comm_; }
     MPI_Group group() const { return group_; }
@@ -179,8 +180,6 @@ class Twin {
     const std::shared_ptr<NetworkSource>& source() const { return source_; }
 
     Slots& slots() { return slots_; }
-    /// Of a slot: equal to no other of this twin. 0 is that of the communicator that it was made for.
-    std::uint64_t new_owner() { return (static_cast<std::uint64_t>(my_rank()) << 32) + ++owners_; }
     LeftBehind& left_behind() { return left_behind_; }
 
     /// At the end all that was sent over it is completed: first everywhere begun, then waited for.
@@ -190,7 +189,7 @@ class Twin {
     void stop_measuring() { source_.reset(); }
 
   private:
-    Twin(MPI_Comm comm, std::shared_ptr<Peers> peers);
+    Twin(MPI_Comm comm, std::shared_ptr<Peers> peers, std::uint64_t number);
 
     MPI_Comm comm_;
     Group group_;
@@ -199,7 +198,6 @@ class Twin {
     std::uint64_t id_;
     std::shared_ptr<NetworkSource> source_;
     Slots slots_;
-    std::atomic<std::uint32_t> owners_{0};
     LeftBehind left_behind_;
     MPI_Request farewell_ = MPI_REQUEST_NULL;
 };
@@ -257,7 +255,9 @@ class Job {
     bool has_room_for_twin();
     void add(std::shared_ptr<Peers> peers);
     /// Collective over `comm`. Null: the MPI library makes none.
-    std::shared_ptr<Twin> make_twin(MPI_Comm comm, const std::shared_ptr<Peers>& peers);
+    std::shared_ptr<Twin> make_twin(MPI_Comm comm, const std::shared_ptr<Peers>& peers, std::uint64_t number);
+    /// Of a communicator or a twin: of no other in the job. 0 is that of a twin made in MPI_Init.
+    std::uint64_t new_number() { return (static_cast<std::uint64_t>(my_rank_) << 32) + ++numbers_; }
 
     const StartCost& start_cost() const { return cost_; }
     /// Until others had told what they think.
@@ -279,6 +279,7 @@ class Job {
     void wait_in_init();
     void wait_for_network(Twin& twin);
 
+    std::atomic<std::uint32_t> numbers_{0};
     static inline std::atomic<Job*> current_{nullptr};
     static inline Job* retired_ = nullptr;
 
