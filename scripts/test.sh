@@ -70,7 +70,7 @@ case "${1-}" in
     --all)
         timed "set-up of what clusters have" scripts/setup.sh --cluster
         sanitized
-        # Of random walks; without this some hundreds.
+        # Of random walks; without this 5000.
         MUTIRAO_SEEDS=10000 whole_suite --everything "${@:2}" ;;
     *) whole_suite "$@" ;;
 esac

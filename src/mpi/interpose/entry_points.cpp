@@ -310,7 +310,7 @@ struct EntryPoint {
             reinterpret_cast<const void*>(native), arguments...);
     }
 
-    /// What the program's own handlers and operators throw is the program's, so nothing of the MPI library runs in here.
+    /// What the program's error handlers throw in `native` is the program's, so that is not called in here.
     template <typename Work>
     static bool had_memory_for(Work work) {
         try {
