@@ -4,11 +4,13 @@ import json
 import os
 import re
 import subprocess
+import tempfile
 
 import pytest
 
 from made_up import NoLab, mpi_named
-from mutirao.base.paths import PRELOAD, ROOT
+from mutirao.base.errors import Failure
+from mutirao.base.paths import PRELOAD, ROOT, state_folder
 from mutirao.lab.lab import Lab, LabHost
 from mutirao.lab.named_networks import load_preset
 from mutirao.run import launch
@@ -211,3 +213,14 @@ def test_a_launcher_that_fails_and_says_nothing_is_tried_once_more(monkeypatch, 
     finished = launch.launch(mpi_named("mpich-5"), ["program"], 2, native=True, capture=True,
                              launcher=launcher)
     assert finished.returncode == 213 and len(started.read_text().splitlines()) == starts
+
+
+def test_where_the_home_cannot_be_written_other_folders_do(monkeypatch, tmp_path):
+    none, other = tmp_path / "file", tmp_path / "temporary"
+    none.touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(none))
+    monkeypatch.setattr(tempfile, "tempdir", str(none))
+    with pytest.raises(Failure, match="XDG_STATE_HOME"):
+        state_folder()
+    monkeypatch.setattr(tempfile, "tempdir", str(other))
+    assert state_folder().parent == other and state_folder().stat().st_mode & 0o777 == 0o700
