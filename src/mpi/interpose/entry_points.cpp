@@ -337,41 +337,42 @@ struct EntryPoint {
             return {native(arguments...), false};
         }
         const CallWords call = words(arguments...);  // while its types are what they are
-        Communicator* known = nullptr;
+        Communicator* counting = nullptr;  // none: the call is the MPI library's
         Place here;
         Binding binding;
         Communicator::Turn turn;
         const bool entered = had_memory_for([&] {
-            known = communicator_of(comm, *job);
-            if (known == nullptr || known->is_native()) {
-                known = nullptr;
+            Communicator* const found = communicator_of(comm, *job);
+            if (found == nullptr || found->is_native()) {
                 return;
             }
-            here = {job->quiet(), known->my_rank(), known->rank_count()};
+            here = {job->quiet(), found->my_rank(), found->rank_count()};
             CallArguments all(collective);
             (all.add(arguments), ...);
-            if (!bind(all.given(), here, binding) || is_too_long(binding.shape, here.size)) {
-                known = nullptr;
-                return;
+            if (bind(all.given(), here, binding) && !is_too_long(binding.shape, here.size)) {
+                turn = found->enter(binding.shape);
+                counting = found;
             }
-            turn = known->enter(binding.shape);
         });
         if (!entered) {
             return {MPI_ERR_NO_MEM, true};
         }
-        if (known == nullptr) {
+        if (counting == nullptr) {
             return {native(arguments...), false};
         }
         const bool natively = turn.by.native() || binding.to_native;
-        Outcome outcome = natively ? Outcome{native(arguments...), false} : Outcome{MPI_ERR_NO_MEM, true};
-        if (!had_memory_for([&] {
-                if (!natively) outcome = known->run(turn, {here, binding, comm});
-                known->leave(turn);
-            })) {
+        Outcome outcome{natively ? native(arguments...) : MPI_SUCCESS, false};
+        const bool left = had_memory_for([&] {
+            if (!natively) {
+                outcome = counting->run(turn, {here, binding, comm});
+            }
+            counting->leave(turn);
+            if (call.function != nullptr && outcome.error == MPI_SUCCESS) {
+                counting->remember_call(call);
+            }
+        });
+        if (!left) {
             return {MPI_ERR_NO_MEM, true};
-        }
-        if (call.function != nullptr && outcome.error == MPI_SUCCESS) {
-            known->remember_call(call);
         }
         return outcome;
     }
