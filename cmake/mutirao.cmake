@@ -125,9 +125,9 @@ function(mutirao_add_abi abi compile link)
     mutirao_compile_with_mpi(${objects} "${compile}")
     target_link_libraries(${objects} PRIVATE mutirao_core mutirao_agent mutirao_profile)
     mutirao_precompile_common_headers(${objects})
-    # These include most of the others, which takes longest.
-    mutirao_compile_by_folder(${objects} src/mpi/interpose src/mpi/collectives src/mpi/communicator
-                              src/mpi/decide src/mpi/account src/mpi/job)
+    # Together, for what most include takes longest.
+    mutirao_compile_by_folder(${objects} src/mpi/interpose src/mpi/collectives src/mpi/communicator src/mpi/decide
+                              src/mpi/account src/mpi/job src/mpi/executor src/mpi/watch src/mpi/base)
     # By itself: in a large file the compiler soon inlines no more, and each call costs what a program calls often 5 ns.
     set_source_files_properties(src/mpi/interpose/entry_points.cpp TARGET_DIRECTORY ${objects}
                                 PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

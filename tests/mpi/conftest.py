@@ -1,5 +1,7 @@
 """MPI programs with and without mutirao preloaded, for every MPI library found on this machine."""
 
+import os
+
 import pytest
 
 from mutirao.run.launch import launch
@@ -43,7 +45,19 @@ def native_ends():
 
 
 @pytest.fixture
-def run(mpi, native_ends):
+def where_ranks_wait(mpi, monkeypatch, pytestconfig):
+    """MPICH's ranks spin while they wait for each other's memory, and each has a session of its own, so that giving
+    way does not help: where processors are fewer a program takes 20 times as long as over sockets. With --everything
+    none is spared that."""
+    def prepare(ranks):
+        if mpi.known.title == "MPICH" and ranks > os.cpu_count() and not pytestconfig.option.everything:
+            monkeypatch.setenv("MPIR_CVAR_NOLOCAL", "1")
+
+    return prepare
+
+
+@pytest.fixture
+def run(mpi, native_ends, where_ranks_wait):
     """Runs a program of tests/mpi or bench, or any command line, to its end. With `once` only the
     first test that asks for a native run makes it; it must not depend on anything else."""
 
@@ -57,6 +71,7 @@ def run(mpi, native_ends):
         if not options.get("native"):  # also with fewer processors than ranks
             # ... and so that short programs get that far
             options["settings"] = {"trials": "on", "start": "soon", **(options.get("settings") or {})}
+        where_ranks_wait(ranks)
         finished = launch(mpi, argv, ranks, capture=True, timeout_s=timeout_s, **options)
         if once:
             native_ends[mpi.name, ranks, *argv] = finished
