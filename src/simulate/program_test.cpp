@@ -624,10 +624,13 @@ double misjudged_us(const Program& program) {
 }
 
 TEST(DecidedPrograms, LoseNoMoreThanIsPromised) {
-    constexpr std::uint64_t programs = 500;
+    std::vector<std::uint64_t> seeds(500);
+    std::iota(seeds.begin(), seeds.end(), 1);
+    // Of thousands, those that lost too much before it was known why.
+    seeds.insert(seeds.end(), {1501, 3022, 3061, 3714, 11448, 11751});
     constexpr std::size_t learnt_after = 200;
     std::vector<double> shares;
-    for (std::uint64_t seed = 1; seed <= programs; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         const Program program = program_of(seed);
         DecidedChooser chooser(program);
         const Outcome natively = run_natively(program), chosen = Execution(program, chooser).whole();

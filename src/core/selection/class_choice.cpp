@@ -307,12 +307,13 @@ void ClassChoice::carry_over(const std::vector<Rival>& before, const Rival& ran)
 // Only algorithms that were measured once, before the news, are known well enough to rule without a probe. What is no longer
 // measured to be faster than the MPI library's own must be predicted to be. Where neither what runs nor another is
 // predicted to take another time than before, predictions say no more than they did: by their error it must be faster.
-// The same over another tree is no other: it was found faster than native, and news come piece by piece.
+// The same over another tree is no other: it was found faster than native, and news come piece by piece. What was once
+// waited for may look like an error of predictions, so these themselves must name what takes over.
 int ClassChoice::best_after_news(bool runs_as_before) const {
     int best = incumbent_;
     for (int i = 0; i < arm_count(); ++i) {
         const Rival& it = rival(i);
-        const bool eligible = i == 0 || it.miss > 0;
+        const bool eligible = i == 0 || (it.miss > 0 && predicted_us(it) < predicted_us(rival(incumbent_)));
         if (eligible && !it.closed && !it.to_incumbent.known() && after_news_us(i) < after_news_us(best)) best = i;
     }
     const bool as_before = runs_as_before && !rival(best).improved;
@@ -621,7 +622,8 @@ void ClassChoice::confirm() {
     const bool whole = times_.size() + 1 >= confirming_samples;
     const bool longer = clearly_longer(times_.times_us, its);
     const bool no_faster = whole && times_.time_us() > median_of(its) * (1 - tie_margin);
-    if (no_faster && !longer && wins_by_prediction_alone()) paced_ = true;
+    const bool as_long = no_faster && !longer && times_.time_us() < median_of(its) * (1 + tie_margin);
+    if (as_long && wins_by_prediction_alone()) paced_ = true;
     const bool slower = longer || (no_faster && !paced_);
     const bool drags = clearly_longer(times_.laps_us, before.times.laps_us);
     const int back = challenged_;
@@ -686,11 +688,13 @@ bool ClassChoice::pays_to_connect(int number) const {
 }
 
 // In either regime: an arm may win with its connections warm and lose with them cold, and what warming them costs is
-// not known. What is only predicted to be as fast is not tried, where predictions are any good.
+// not known. What is only predicted to be as fast is not tried, where predictions are any good; unless it is known by
+// how much they miss it.
 bool ClassChoice::promises_to_win(const Rival& it) const {
     const Rival& present = rival(incumbent_);
     const bool untrusted = error_ > most_trusted_error || incumbent_us() > far_beyond * predicted_us(present);
-    if (it.probes > 0 || it.remembered || untrusted) return true;
+    const bool by_its_error = it.miss > 0 && scaled_us(it) < incumbent_us() * (1 - least_promise);
+    if (it.probes > 0 || it.remembered || untrusted || by_its_error) return true;
     return it.cold_us < present.cold_us * slower(present) * (1 - least_promise) &&
            it.warm_us < present.warm_us * slower(present) * (1 - tie_margin);
 }
