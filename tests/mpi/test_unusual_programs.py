@@ -195,16 +195,17 @@ def cost_of(finished):
 @pytest.mark.on_any_mpi
 @start_modes
 def test_short_lived_communicators_cost_no_more(run, mpi, start):
-    """Neither time nor memory. The bound of time lies where a busy machine does not reach it, and each
-    communicator's paying 10 ms would; with start=wait each first call waits for its ruling, as that
-    setting says."""
+    """Neither time nor memory, beyond what the first hundred take. The bound of time lies where a busy machine does
+    not reach it, and each communicator's paying 10 ms would; with start=wait each first call waits for its ruling, as
+    that setting says."""
     ends = [ends_as_natively(run, "many_communicators", "short", 600, ranks=2,
                              settings=settings_of(start), same_output=False, paired=True)
             for _ in range(2)]
     native_s, ours_s = (min(cost_of(each)[0] for each in column) for column in zip(*ends))
-    native_kib, ours_kib = (min(cost_of(each)[1] for each in column) for column in zip(*ends))
+    once = passed(run("many_communicators", "short", 100, ranks=2, settings=settings_of(start)))
+    ours_kib = min(cost_of(ours)[1] for _, ours in ends)
     assert start == "wait" or ours_s < 2 * native_s + 3
-    assert ours_kib < native_kib + 2048
+    assert ours_kib < max(cost_of(once)[1], 0) + 2048
 
 
 @start_modes
