@@ -3,6 +3,7 @@
 //
 // It stays until everything that it started has ended, and takes all of it along when it is
 // stopped or when the lab ends: a daemon that left its session comes back to it as its subreaper.
+// What a launcher leaves, on the host where these run, is waited for only for a while.
 // It is two processes, a guard and a keeper, so that killing one leaves the other to clear up.
 #include <fcntl.h>
 #include <limits.h>
@@ -164,6 +165,8 @@ void kill_descendants() {
 
 constexpr int agent_failed = 255;  // as ssh
 constexpr int grace_ms = 2000;     // for a stopped launcher's daemons to end by themselves
+constexpr int patience_ms = 20'000;  // for those of one that has ended
+constexpr const char* host_of_launchers = "control";
 constexpr std::array passed_on{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
 struct Request {
@@ -203,6 +206,7 @@ UniqueFd block_signals(sigset_t& before) {
 struct Duty {
     const char* on_lifeline_end;  ///< said before everything is ended; nullptr: nothing
     bool to_group;                ///< a Ctrl-C is for all that the child waits for, not it alone
+    bool launches;                ///< what the child leaves has nothing more to do
 };
 
 class Supervisor {
@@ -222,8 +226,10 @@ class Supervisor {
             if (only_stragglers && !std::exchange(asked_stragglers_, true)) {
                 for (const pid_t child : children()) kill(child, SIGTERM);
             }
-            const int ready = poll(watched.data(), watched.size(), only_stragglers ? grace_ms : -1);
+            const int left_ms = child_ended_ && duty_.launches ? patience_ms : -1;
+            const int ready = poll(watched.data(), watched.size(), only_stragglers ? grace_ms : left_ms);
             if (ready == 0 && only_stragglers) kill_descendants();
+            stopping_ = stopping_ || ready == 0;
             if ((watched[0].revents & POLLIN) != 0) read_signals();
             if (watched[1].revents != 0) {
                 if (duty_.on_lifeline_end != nullptr) std::fputs(duty_.on_lifeline_end, stderr);
@@ -300,13 +306,13 @@ int run(int count, char** words) {
     require(keeper >= 0, "starting the keeper");
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (keeper != 0) {
-        const Duty duty{"mutirao-lab-agent: the lab has ended\n", false};
+        const Duty duty{"mutirao-lab-agent: the lab has ended\n", false, false};
         return Supervisor(duty, keeper, std::move(signals), std::move(lab)).run();
     }
     guard_end = UniqueFd();
     lab = UniqueFd();
     const pid_t child = start(request.command, before);
-    return Supervisor({nullptr, true}, child, std::move(signals), std::move(keeper_end)).run();
+    return Supervisor({nullptr, true, request.host == host_of_launchers}, child, std::move(signals), std::move(keeper_end)).run();
 }
 
 }  // namespace

@@ -109,6 +109,15 @@ def test_stopping_an_agent_ends_all_it_started(lab, number, code, token):
     assert processes_with(token) == []
 
 
+@pytest.mark.long
+def test_what_a_launcher_leaves_is_ended_after_a_while(lab, token):
+    """Caught: a job that lasted as long as a daemon that hung. Elsewhere a daemon may outlive what started it."""
+    script = "setsid sh -c 'trap \"\" TERM INT HUP; sleep 600; true' \"$0\" & sleep 0.2; exit 7"
+    process = lab.exec("control", ["sh", "-c", script, token])
+    assert process.wait(40) == 7
+    assert processes_with(token) == []
+
+
 def keeper_of(agent):
     """Of the agent's two processes the one that the program is a child of."""
     return int(Path(f"/proc/{agent.pid}/task/{agent.pid}/children").read_text().split()[0])
