@@ -1,7 +1,7 @@
 """What all tests need: a runtime folder of their own, so that their labs never meet a user's, and
 programs that can be interrupted. Of tests that differ by their `shape` only one is run, chosen by a
 seed; so of those that differ by which of Open MPI's, or of MPICH's, versions they run on, and of those marked
-`on_any_mpi` by which of all; and none marked `long`. With --everything all are."""
+`on_any_mpi` by which of all; and none marked `long`. With --everything all are, each shape on any MPI where any does."""
 
 import os
 import random
@@ -45,12 +45,11 @@ def pytest_terminal_summary(terminalreporter, config):
 
 @pytest.hookimpl(trylast=True)  # what is asked for by name is all there is to choose from
 def pytest_collection_modifyitems(config, items):
-    if config.option.everything:
-        return
+    everything = config.option.everything
     alike = defaultdict(list)
     for item in items:
-        if not item.get_closest_marker("long") and not _is_skipped(item):
-            alike[_but_for_what_is_chosen(item)].append(item)
+        if not _is_skipped(item) and (everything or not item.get_closest_marker("long")):
+            alike[_but_for_what_is_chosen(item, everything)].append(item)
     chosen = {random.Random(f"{config.option.seed} {name}").choice(group)
               for name, group in alike.items()}
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
@@ -72,12 +71,13 @@ def _is_skipped(item):
     return known and not known.environment and "wheels_only" in item.fixturenames
 
 
-def _but_for_what_is_chosen(item):
-    name = item.nodeid.replace(str(_params_of(item).get("shape", "")), "")
-    known = _known_mpi(item)
-    if known:
-        name = name.replace(known.name, "" if item.get_closest_marker("on_any_mpi") else known.title)
-    return name
+def _but_for_what_is_chosen(item, everything):
+    name, shape, known = item.nodeid, str(_params_of(item).get("shape", "")), _known_mpi(item)
+    any_does = item.get_closest_marker("on_any_mpi")
+    if everything:
+        return name.replace(known.name, "") if any_does and shape else name
+    name = name.replace(shape, "")
+    return name.replace(known.name, "" if any_does else known.title) if known else name
 
 
 @pytest.fixture(scope="session", autouse=True)
