@@ -74,7 +74,7 @@ def all_succeed(document, clone, chosen):
     for command in filter(chosen, commands_of(document)):
         if ELSEWHERE.match(command):
             continue
-        done = subprocess.run(["bash", "-c", here(command)], cwd=folder, env=environment, text=True, timeout=300,
+        done = subprocess.run(["bash", "-c", here(command)], cwd=folder, env=environment, text=True, timeout=1800,
                               check=False, capture_output=True)
         assert done.returncode == 0, (command, done.stdout, done.stderr)
 
