@@ -73,6 +73,11 @@ constexpr Kind kinds[] = {
          to.network.transport.initial_window_bytes = static_cast<std::size_t>(numbers[0]);
          return numbers[0] < infinity && numbers[0] >= 1;
      }},
+    {"bbr", 0,
+     [](NetworkFile& to, Numbers) {
+         to.network.transport.bbr = true;
+         return true;
+     }},
     {"host", 4, take_host},
     {"link", 4, take_link},
     {"memory", 5, take_memory},

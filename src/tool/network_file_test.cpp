@@ -22,6 +22,7 @@ TEST(NetworkFile, ReadsEveryKindOfLine) {
         "\n"
         "eager_limit_bytes 65536\n"
         "initial_window_bytes 14480\n"
+        "bbr\n"
         "host 1 20 30.5 125   # busy\n"
         "link 0 1 175300 12.5\n"
         "link 1 0 1e3 inf\n"
@@ -30,6 +31,7 @@ TEST(NetworkFile, ReadsEveryKindOfLine) {
     Network expected(2);
     expected.transport.eager_limit_bytes = 65536;
     expected.transport.initial_window_bytes = 14480;
+    expected.transport.bbr = true;
     expected.set_host(1, {20, 30.5, 125});
     expected.set_link(0, 1, {175300, 12.5});
     expected.set_link(1, 0, {1000, infinity});
@@ -64,7 +66,7 @@ TEST(NetworkFile, ErrorsNameTheLine) {
     for (const std::string line :
          {"lnik 0 1 5 5", "link 0 1 5", "link 0 2 5 5", "link 0.5 1 5 5", "link 1 1 5 5", "link 0 1 -5 5",
           "link 0 1 nan 5", "link 0 1 5 0", "host 0 inf 1 1", "host 0 1 1x 1", "host 0 1 1 0", "memory 1 1 0 1 inf",
-          "eager_limit_bytes -1", "initial_window_bytes 0", "site 2 Rio", "site 0"})
+          "eager_limit_bytes -1", "initial_window_bytes 0", "bbr 1", "site 2 Rio", "site 0"})
         EXPECT_EQ(error_of("hosts 2\n\n" + line + "\n"),
                   "net:3: no line of a network: \"" + line.substr(0, line.find(' ')) + " ...\"");
     EXPECT_EQ(error_of(""), "net: there is no line hosts COUNT");

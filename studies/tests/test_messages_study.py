@@ -21,7 +21,7 @@ def result(monkeypatch, labs):
         return Finished(0, ["chatter", json.dumps({"points": points})], "", 1.0)
 
     monkeypatch.setattr(messages, "launch", launched)
-    monkeypatch.setattr(messages, "predicted_ms", lambda _mpi, _network, form, _length: None if form == "first" else 3.0)
+    monkeypatch.setattr(messages, "predicted_ms", lambda _mpi, _network, form, _length, _tcp: None if form == "first" else 3.0)
     monkeypatch.setattr("mutirao_studies.long_messages.kernel_has", lambda _control: True)
     monkeypatch.setattr(messages, "find_mpi", mpi_named)
     return messages.run_study(["openmpi-5"])
@@ -30,8 +30,9 @@ def result(monkeypatch, labs):
 def test_every_form_and_length_has_a_row_beside_its_prediction(result):
     assert len(result["rows"]) == 2 * 2 * 4 * len(messages.LENGTHS_BYTES)
     assert len(messages.tables(result)) == 4
-    assert set(messages.deviations(result)) == {3.0 / 4.0 - 1}
-    shown(messages.document(result), "After 10 s, with cubic: 0 of 54 messages within 10%")
+    for control, messages_at_all in {"cubic": 54, "BBR": 18}.items():
+        assert messages.deviations(result, control) == [3.0 / 4.0 - 1] * messages_at_all
+        shown(messages.document(result), f"After 10 s, with {control}: 0 of {messages_at_all} messages within 10%")
 
 
 # Over 5 ms one way: 14600 bytes leave at once, and the next double that after a round trip; Open MPI asks beyond 64 KiB.
@@ -40,5 +41,11 @@ def test_every_form_and_length_has_a_row_beside_its_prediction(result):
     ("mpich-5", "two in a row", 14_000, 1), ("mpich-5", "both ways", 14_000, 0), ("mpich-5", "alone", 66_000, 2),
     ("openmpi-5", "alone", 66_000, 3)])
 def test_predictions_are_those_of_the_core(mpi, form, length_bytes, trips):
-    predicted_ms = messages.predicted_ms(mpi_named(mpi), messages.two_sites(5, 1), form, length_bytes)
+    predicted_ms = messages.predicted_ms(mpi_named(mpi), messages.two_sites(5, 1), form, length_bytes, "plain")
     assert predicted_ms == pytest.approx(5 + 10 * trips, abs=0.1)
+
+
+def test_bbr_spreads_what_it_sends():
+    """60,000 bytes are 42 packets: half a round trip, and no window that closes."""
+    predicted_ms = messages.predicted_ms(mpi_named("mpich-5"), messages.two_sites(5, 1), "both ways", 60_000, "bbr")
+    assert predicted_ms == pytest.approx(5 + 0.51 * 10, abs=0.1)

@@ -4,6 +4,7 @@ know it already."""
 import json
 import random
 from itertools import combinations, permutations
+from pathlib import Path
 
 import pytest
 
@@ -65,6 +66,17 @@ def test_latencies_are_the_labs_and_the_choice_follows_the_shortest_paths(mpi, l
 def test_sites_are_those_that_the_user_names(mpi, lab):
     _, world = broadcast(mpi, lab, "--repeat", 1, sites="h3,h[45];h0,h2")
     assert world["sites"] == [0, 1, 0, 2, 2, 2]
+
+
+@pytest.mark.on_any_mpi
+@pytest.mark.parametrize("tcp", ["plain", "bbr"])
+def test_ranks_know_whether_their_connections_are_bbrs(mpi, lab_possible, tcp):
+    """The lab asks for a control by its routes, beside which the system's own, often BBR, is of no account."""
+    if "bbr" not in Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split():
+        pytest.skip("the kernel has no BBR")
+    with Lab.up(network_of([[0, 5], [5, 0]]), tcp) as lab:
+        _, world = broadcast(mpi, lab, "--repeat", 1)
+    assert world["bbr"] == (tcp == "bbr")
 
 
 @pytest.mark.on_any_mpi

@@ -76,7 +76,7 @@ def title(communicator: dict) -> str:
     sites = len(set(communicator.get("sites") or ()))
     if sites > 1:
         line += f" in {sites} sites"
-    return line
+    return line + (", over BBR" if communicator.get("bbr") else "")
 
 
 def who_took_calls(communicator: dict) -> str:

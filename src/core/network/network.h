@@ -2,6 +2,7 @@
 // predictor, the tree builders and the selection work on. Measured, read from a file or made up.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -52,12 +53,34 @@ struct Transport {
     /// What TCP sends at once over a connection that was idle (RFC 6928); each round trip brings twice as
     /// much as the one before.
     std::size_t initial_window_bytes = unlimited;
+    /// Connections are BBR's: they keep their windows, but spread what they send (paced_us).
+    bool bbr = false;
 
-    /// Round trips that pass before the last of so many bytes can leave over such a connection.
-    int round_trips_before(std::size_t bytes) const {
-        return round_trips_before(bytes, initial_window_bytes);
+    /// Some of a message may leave later than it could.
+    bool holds_back() const { return bbr || initial_window_bytes != unlimited; }
+    /// What leaves at once, or nearly.
+    std::size_t at_once_bytes() const { return bbr ? ten_packets_bytes : initial_window_bytes; }
+    /// From when the first of so many bytes can leave until the last can, over a connection that was idle.
+    double held_back_us(std::size_t bytes, double round_trip_us) const {
+        if (bbr) return paced_us(bytes, bytes, round_trip_us);
+        return round_trips_before(bytes, initial_window_bytes) * round_trip_us;
     }
-    /// The same over one that sends `window_bytes` at once.
+
+    /// BBR sends at 2 / ln 2 times the highest rate at which a connection has ever delivered, as long as the program
+    /// never fills it (Cardwell et al. 2016, doi:10.1145/3009824; Linux' tcp_bbr.c). A rate is counted from a burst's first
+    /// packet to its last acknowledgement, so that bursts of B packets bring it to (1 - ln 2 / 2) B in a round trip;
+    /// the first ten of a connection go at once. `most_bytes`: the longest burst so far.
+    static double paced_us(std::size_t bytes, std::size_t most_bytes, double round_trip_us) {
+        constexpr double gain = 2 / 0.6931, of_a_burst = 1 - 1 / gain;
+        const auto packets = [](std::size_t count) {
+            return static_cast<double>((count + packet_bytes - 1) / packet_bytes);
+        };
+        const double rate = std::max(10.0, of_a_burst * packets(most_bytes));
+        // The first goes at once, the second after half the time.
+        return std::max(0.0, packets(bytes) - 1.5) * round_trip_us / (gain * rate);
+    }
+
+    /// Round trips that pass before the last of so many bytes can leave where `window_bytes` leave at once.
     static int round_trips_before(std::size_t bytes, std::size_t window_bytes) {
         int trips = 0;
         if (window_bytes == unlimited) return trips;

@@ -29,7 +29,7 @@ constexpr std::size_t usual_share_bytes = 60 * 1024;
 constexpr std::array<double, 4> weights_of_the_past = {1, 0.97, 0.9, 0.8};
 
 std::size_t share_count(const Network& network, std::size_t length_bytes) {
-    const std::size_t window_bytes = network.transport.initial_window_bytes;
+    const std::size_t window_bytes = network.transport.at_once_bytes();
     const std::size_t share_bytes = window_bytes == Transport::unlimited
                                         ? usual_share_bytes
                                         : std::max(window_bytes, 2 * header_bytes) - header_bytes;
@@ -102,11 +102,11 @@ class Use {
         }
         way.left_us = std::max(way.begin_us, stream.free_us) +
                       transmission_us(share_bytes_, link.bandwidth_bytes_per_us);
-        const int trips = network_.transport.round_trips_before(stream.bytes + share_bytes_);
-        if (trips > 0) {
+        if (network_.transport.holds_back()) {
             const double begun_us = stream.bytes == 0 ? way.begin_us : stream.begun_us;
             const double trip_us = link.latency_us + network_.link(to, from).latency_us;
-            way.left_us = std::max(way.left_us, begun_us + trips * trip_us);
+            way.left_us = std::max(way.left_us,
+                                   begun_us + network_.transport.held_back_us(stream.bytes + share_bytes_, trip_us));
         }
         way.arrive_us = std::max(way.left_us + link.latency_us, receiver_free_us) +
                         receiver.receive_overhead_us;

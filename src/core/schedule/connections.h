@@ -71,6 +71,14 @@ class TcpStream {
   public:
     /// When the last byte of a message may leave, which is ready at `ready_us`. Until then the kernel holds it:
     /// the sender need not wait.
+    double opens_us(std::size_t length_bytes, double ready_us, double round_trip_us, const Transport& transport) {
+        return transport.bbr ? paced_until_us(length_bytes, ready_us, round_trip_us)
+                             : window_opens_us(length_bytes, ready_us, round_trip_us, transport.initial_window_bytes);
+    }
+    /// Its last byte did leave.
+    void left(double time_us) { last_us_ = time_us; }
+
+  private:
     double window_opens_us(std::size_t length_bytes, double ready_us, double round_trip_us,
                            std::size_t initial_window_bytes) {
         if (bytes_ == 0) begin(ready_us, initial_window_bytes);
@@ -79,10 +87,14 @@ class TcpStream {
         const int trips = Transport::round_trips_before(bytes_, window_bytes_);
         return trips == 0 ? ready_us : begun_us_ + trips * round_trip_us;
     }
-    /// Its last byte did leave.
-    void left(double time_us) { last_us_ = time_us; }
+    double paced_until_us(std::size_t length_bytes, double ready_us, double round_trip_us) {
+        if (bytes_ == 0 || ready_us > last_us_ + round_trip_us) begin(ready_us, 0);
+        bytes_ += length_bytes;
+        most_bytes_ = std::max(most_bytes_, bytes_);
+        return std::max(ready_us + Transport::paced_us(length_bytes, most_bytes_, round_trip_us),
+                        begun_us_ + Transport::paced_us(bytes_, most_bytes_, round_trip_us));
+    }
 
-  private:
     void begin(double time_us, std::size_t window_bytes) {
         begun_us_ = last_us_ = time_us;
         window_bytes_ = window_bytes;
@@ -103,6 +115,7 @@ class TcpStream {
     double begun_us_ = 0;  ///< after it had been idle
     std::size_t window_bytes_ = 0;  ///< then
     std::size_t bytes_ = 0;         ///< since then
+    std::size_t most_bytes_ = 0;    ///< BBR: of the bursts so far
     double last_us_ = 0;            ///< the last of them left
 };
 

@@ -137,7 +137,7 @@ class Walk {
     void find_ways_back() {
         const Transport& transport = network_.transport;
         const bool acknowledged = transport.buffered_limit_bytes != Transport::unlimited;
-        if (!acknowledged || transport.initial_window_bytes == Transport::unlimited) return;
+        if (!acknowledged || !transport.holds_back()) return;
         way_back_.assign(graph_.node_count(), no_step);
         std::unordered_map<std::uint64_t, StepIndex> channels;
         for (StepIndex index = 0; index < graph_.node_count(); ++index) {
@@ -351,12 +351,11 @@ class Walk {
 
     /// When the last byte leaves that could be sent by `sent_us`.
     double held_back_until_us(StepIndex send, double ready_us, double sent_us) {
-        if (network_.transport.initial_window_bytes == Transport::unlimited) return sent_us;
+        if (!network_.transport.holds_back()) return sent_us;
         return leave_stream(streams_[graph_.nodes[send].channel], length(send), ready_us, round_trip_us(send), sent_us);
     }
     double leave_stream(TcpStream& stream, std::size_t bytes, double ready_us, double round_trip_us, double sent_us = 0) {
-        const std::size_t initial_bytes = network_.transport.initial_window_bytes;
-        const double left_us = std::max(sent_us, stream.window_opens_us(bytes, ready_us, round_trip_us, initial_bytes));
+        const double left_us = std::max(sent_us, stream.opens_us(bytes, ready_us, round_trip_us, network_.transport));
         stream.left(left_us);
         return left_us;
     }

@@ -16,7 +16,8 @@
 //     been started; then the receive is complete.
 // Over a connection that was idle TCP begins with initial_window_bytes and doubles that with every round trip
 // (RFC 5681, 6928): the last byte of what a rank has sent to another leaves no sooner. In a long pause between
-// two messages of the same call the window closes again. What acknowledges a message is a packet of the other way.
+// two messages of the same call the window closes again. BBR spreads what it sends instead (Transport::paced_us). What
+// acknowledges a message is a packet of the other way.
 // A send is complete when its last byte has entered the link, whether the receive was started or
 // not; beyond buffered_limit_bytes only when its last byte has arrived and the acknowledgement is
 // back, unless the rank need not wait for it (connections.h). Beyond eager_limit_bytes the data do not

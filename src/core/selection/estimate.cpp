@@ -61,8 +61,7 @@ double least_us(const Schedule& schedule, int rank, const RankNetwork& network) 
         const int there = network.placement().host_of(peer);
         if (there == here) continue;
         const double there_us = hosts.link(here, there).latency_us, back_us = hosts.link(there, here).latency_us;
-        const int trips = hosts.transport.round_trips_before(bytes);
-        least_us = std::max(least_us, trips * (there_us + back_us) + there_us);
+        least_us = std::max(least_us, hosts.transport.held_back_us(bytes, there_us + back_us) + there_us);
     }
     return least_us;
 }

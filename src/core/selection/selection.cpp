@@ -292,7 +292,7 @@ bool Deciding::leaves_at_once(const Candidate& shape, int spread) {
     const bool in_blocks = row_of(shape_.collective).in_blocks != InBlocks::none;
     const int carriers = in_blocks ? 1 : std::max(largest_group(shape.parameters.tree), 1);
     return shape_.length_bytes / static_cast<std::size_t>(carriers * spread) <=
-           hosts_.between_hosts().transport.initial_window_bytes;
+           hosts_.between_hosts().transport.at_once_bytes();
 }
 
 /// Among many ranks the least with which what a pair carries leaves at once: more messages win nothing.

@@ -45,7 +45,7 @@ void put_start(JsonWriter& json, const Job* job) {
 }
 
 void put_topology(JsonWriter& json, const Topology& topology) {
-    json.member("sites", topology.site_of);
+    json.member("sites", topology.site_of).member("bbr", topology.network.transport.bbr);
     json.member("tree", topology.spanning_tree);
     const auto hosts = static_cast<std::size_t>(topology.network.host_count());
     json.matrix("latency_us", topology.network.latency_us(), hosts);

@@ -1,11 +1,17 @@
 #include "mpi/base/environment.h"
 
+#include <linux/rtnetlink.h>
 #include <mpi.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <fstream>
 #include <initializer_list>
+#include <set>
 
+#include "agent/system.h"
 #include "core/network/network.h"
 
 namespace mutirao::mpi {
@@ -110,11 +116,76 @@ double number_in(const char* path, int place) {
     return file ? number : 0;
 }
 
+struct RoutesAsked {
+    nlmsghdr head{};
+    rtmsg route{};
+};
+
+/// Appends to `found` what each route of that answer asks for; whether more answers follow.
+bool take_controls(const std::byte* answer, std::size_t length, std::set<std::string>& found) {
+    const auto* head = reinterpret_cast<const nlmsghdr*>(answer);
+    for (; NLMSG_OK(head, length); head = NLMSG_NEXT(head, length)) {
+        if (head->nlmsg_type != RTM_NEWROUTE) {
+            return false;
+        }
+        const auto* const route = static_cast<const rtmsg*>(NLMSG_DATA(head));
+        auto attributes_length = RTM_PAYLOAD(head);
+        const rtattr* attribute = RTM_RTA(route);
+        for (; RTA_OK(attribute, attributes_length); attribute = RTA_NEXT(attribute, attributes_length)) {
+            if (attribute->rta_type != RTA_METRICS) {
+                continue;
+            }
+            auto metrics_length = RTA_PAYLOAD(attribute);
+            const auto* metric = static_cast<const rtattr*>(RTA_DATA(attribute));
+            for (; RTA_OK(metric, metrics_length); metric = RTA_NEXT(metric, metrics_length)) {
+                if (metric->rta_type == RTAX_CC_ALGO) {
+                    found.emplace(static_cast<const char*>(RTA_DATA(metric)));
+                }
+            }
+        }
+    }
+    return true;
+}
+
+/// The congestion controls that routes ask for by name (rtnetlink(7)), of as many as come in a few answers.
+std::set<std::string> controls_of_routes() {
+    std::set<std::string> found;
+    const agent::File socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+    RoutesAsked asked;
+    asked.head.nlmsg_len = sizeof asked;
+    asked.head.nlmsg_type = RTM_GETROUTE;
+    asked.head.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+    asked.route.rtm_family = AF_INET;
+    if (!socket || send(socket.number(), &asked, sizeof asked, 0) < 0) {
+        return found;
+    }
+    constexpr int most_answers = 16;
+    alignas(nlmsghdr) std::array<std::byte, 32 * 1024> answer;
+    for (int i = 0; i < most_answers; ++i) {
+        const ssize_t length = recv(socket.number(), answer.data(), answer.size(), MSG_DONTWAIT);
+        if (length <= 0 || !take_controls(answer.data(), static_cast<std::size_t>(length), found)) {
+            break;
+        }
+    }
+    return found;
+}
+
+/// Of connections to other hosts: what routes ask for, if they agree, else the system's.
+std::string congestion_control() {
+    const std::set<std::string> asked = controls_of_routes();
+    if (asked.size() == 1) {
+        return *asked.begin();
+    }
+    std::string control;
+    std::ifstream("/proc/sys/net/ipv4/tcp_congestion_control") >> control;
+    return control;
+}
+
 }  // namespace
 
 SocketLimits SocketLimits::least_of(const SocketLimits& other) const {
     return {std::min(buffer_bytes, other.buffer_bytes),
-            std::min(initial_window_bytes, other.initial_window_bytes)};
+            std::min(initial_window_bytes, other.initial_window_bytes), std::min(bbr, other.bbr)};
 }
 
 SocketLimits limits_of_this_host() {
@@ -122,7 +193,9 @@ SocketLimits limits_of_this_host() {
     if (const double initial_bytes = number_in("/proc/sys/net/ipv4/tcp_wmem", 1); initial_bytes > 0) {
         limits.buffer_bytes = std::max(initial_bytes, least_buffer_bytes) / 2;
     }
-    if (number_in("/proc/sys/net/ipv4/tcp_slow_start_after_idle", 0) != 0) {
+    if (congestion_control() == "bbr") {
+        limits.bbr = 1;
+    } else if (number_in("/proc/sys/net/ipv4/tcp_slow_start_after_idle", 0) != 0) {
         limits.initial_window_bytes = Transport::ten_packets_bytes;
     }
     return limits;

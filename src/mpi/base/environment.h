@@ -57,6 +57,8 @@ struct SocketLimits {
     double buffer_bytes = 0;
     /// Sent at once after a pause; infinite where a pause changes nothing, or where that cannot be told.
     double initial_window_bytes = std::numeric_limits<double>::infinity();
+    /// 1: connections are BBR's, on each of the hosts.
+    double bbr = 0;
 
     SocketLimits least_of(const SocketLimits& other) const;
 };

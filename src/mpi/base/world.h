@@ -49,7 +49,7 @@ struct Introduction {
     SocketLimits sockets;
     agent::Contact contact;
     agent::Key key;  ///< of the rank's own making; rank 0's is used
-    std::array<char, 64> host_name{};  ///< up to the first zero
+    std::array<char, 56> host_name{};  ///< up to the first zero
 };
 
 /// Of this rank, but for the agent's part.

@@ -97,6 +97,7 @@ Transport transport_of(const Settings& settings, const SocketLimits& sockets) {
     if (std::isfinite(sockets.initial_window_bytes)) {
         transport.initial_window_bytes = static_cast<std::size_t>(sockets.initial_window_bytes);
     }
+    transport.bbr = sockets.bbr != 0;
 #if defined(OPEN_MPI)
     transport.eager_limit_bytes = 65536 - 128;
 #else
