@@ -73,6 +73,11 @@ constexpr Kind kinds[] = {
          to.network.transport.initial_window_bytes = static_cast<std::size_t>(numbers[0]);
          return numbers[0] < infinity && numbers[0] >= 1;
      }},
+    {"header_bytes", 1,
+     [](NetworkFile& to, Numbers numbers) {
+         to.network.transport.header_bytes = static_cast<std::size_t>(numbers[0]);
+         return numbers[0] < infinity;
+     }},
     {"bbr", 0,
      [](NetworkFile& to, Numbers) {
          to.network.transport.bbr = true;

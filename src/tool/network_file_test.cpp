@@ -23,6 +23,7 @@ TEST(NetworkFile, ReadsEveryKindOfLine) {
         "eager_limit_bytes 65536\n"
         "initial_window_bytes 14480\n"
         "bbr\n"
+        "header_bytes 64\n"
         "host 1 20 30.5 125   # busy\n"
         "link 0 1 175300 12.5\n"
         "link 1 0 1e3 inf\n"
@@ -32,6 +33,7 @@ TEST(NetworkFile, ReadsEveryKindOfLine) {
     expected.transport.eager_limit_bytes = 65536;
     expected.transport.initial_window_bytes = 14480;
     expected.transport.bbr = true;
+    expected.transport.header_bytes = 64;
     expected.set_host(1, {20, 30.5, 125});
     expected.set_link(0, 1, {175300, 12.5});
     expected.set_link(1, 0, {1000, infinity});

@@ -53,6 +53,8 @@ struct Transport {
     /// What TCP sends at once over a connection that was idle (RFC 6928); each round trip brings twice as
     /// much as the one before.
     std::size_t initial_window_bytes = unlimited;
+    /// What the library sends before the bytes of each message.
+    std::size_t header_bytes = 0;
     /// Connections are BBR's: they keep their windows, but spread what they send (paced_us).
     bool bbr = false;
 

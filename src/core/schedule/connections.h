@@ -72,6 +72,7 @@ class TcpStream {
     /// When the last byte of a message may leave, which is ready at `ready_us`. Until then the kernel holds it:
     /// the sender need not wait.
     double opens_us(std::size_t length_bytes, double ready_us, double round_trip_us, const Transport& transport) {
+        length_bytes += transport.header_bytes;
         return transport.bbr ? paced_until_us(length_bytes, ready_us, round_trip_us)
                              : window_opens_us(length_bytes, ready_us, round_trip_us, transport.initial_window_bytes);
     }
@@ -83,16 +84,22 @@ class TcpStream {
                            std::size_t initial_window_bytes) {
         if (bytes_ == 0) begin(ready_us, initial_window_bytes);
         close_window(ready_us, round_trip_us, initial_window_bytes);
-        bytes_ += length_bytes;
+        add(length_bytes);
         const int trips = Transport::round_trips_before(bytes_, window_bytes_);
         return trips == 0 ? ready_us : begun_us_ + trips * round_trip_us;
     }
     double paced_until_us(std::size_t length_bytes, double ready_us, double round_trip_us) {
         if (bytes_ == 0 || ready_us > last_us_ + round_trip_us) begin(ready_us, 0);
-        bytes_ += length_bytes;
+        add(length_bytes);
         most_bytes_ = std::max(most_bytes_, bytes_);
         return std::max(ready_us + Transport::paced_us(length_bytes, most_bytes_, round_trip_us),
                         begun_us_ + Transport::paced_us(bytes_, most_bytes_, round_trip_us));
+    }
+
+    /// MPI libraries do not let the kernel wait for more (TCP_NODELAY): each message begins with a packet of its own.
+    void add(std::size_t length_bytes) {
+        constexpr std::size_t packet_bytes = Transport::packet_bytes;
+        bytes_ = (bytes_ + packet_bytes - 1) / packet_bytes * packet_bytes + length_bytes;
     }
 
     void begin(double time_us, std::size_t window_bytes) {

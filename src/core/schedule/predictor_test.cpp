@@ -44,7 +44,19 @@ TEST(Predictor, AConnectionThatWasIdleWaitsForAcknowledgements) {
     }
     // The sender's kernel holds the rest; and what was sent before counts.
     EXPECT_EQ(predict(test::flat_broadcast(2, 7001), network).rank_complete_us[0], 0);
-    EXPECT_EQ(predict(test::chain_broadcast(2, 10, 700), network).completion_us, 100 + 200 * 2);
+    network.transport.initial_window_bytes = 2 * Transport::packet_bytes;
+    EXPECT_EQ(predict(test::chain_broadcast(2, 10, 1448), network).completion_us, 100 + 200 * 2);
+}
+
+// Seen on Open MPI: 14,000 bytes left at once as one message, and a round trip later as 8192 and the rest.
+TEST(Predictor, EachMessageBeginsWithAPacketOfItsOwn) {
+    Network network = test::uniform_network(2, {100, unlimited});
+    network.transport.initial_window_bytes = Transport::ten_packets_bytes;
+    network.transport.header_bytes = 64;
+    EXPECT_EQ(predict(test::flat_broadcast(2, 14'000), network).completion_us, 100);
+    EXPECT_EQ(predict(test::flat_broadcast(2, 14'480), network).completion_us, 300);
+    EXPECT_EQ(predict(test::chain_broadcast(2, 2, 7000), network).completion_us, 100);
+    EXPECT_EQ(predict(test::chain_broadcast(2, 3, 4667), network).completion_us, 300);
 }
 
 // Measured over 175 ms one way on Linux 6.18, without headers that MPI libraries add: the median of three messages of

@@ -98,6 +98,7 @@ Transport transport_of(const Settings& settings, const SocketLimits& sockets) {
         transport.initial_window_bytes = static_cast<std::size_t>(sockets.initial_window_bytes);
     }
     transport.bbr = sockets.bbr != 0;
+    transport.header_bytes = 64;  // Open MPI's 8 + 14 to 40, MPICH's some 50
 #if defined(OPEN_MPI)
     transport.eager_limit_bytes = 65536 - 128;
 #else
