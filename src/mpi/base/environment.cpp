@@ -188,7 +188,9 @@ SocketLimits SocketLimits::least_of(const SocketLimits& other) const {
             std::min(initial_window_bytes, other.initial_window_bytes), std::min(bbr, other.bbr)};
 }
 
-SocketLimits limits_of_this_host() {
+namespace {
+
+SocketLimits find_limits() {
     SocketLimits limits;
     if (const double initial_bytes = number_in("/proc/sys/net/ipv4/tcp_wmem", 1); initial_bytes > 0) {
         limits.buffer_bytes = std::max(initial_bytes, least_buffer_bytes) / 2;
@@ -199,6 +201,13 @@ SocketLimits limits_of_this_host() {
         limits.initial_window_bytes = Transport::ten_packets_bytes;
     }
     return limits;
+}
+
+}  // namespace
+
+SocketLimits limits_of_this_host() {
+    static const SocketLimits known = find_limits();
+    return known;
 }
 
 }  // namespace mutirao::mpi

@@ -63,6 +63,7 @@ struct SocketLimits {
     SocketLimits least_of(const SocketLimits& other) const;
 };
 
+/// As they were when first asked for.
 SocketLimits limits_of_this_host();
 
 }  // namespace mutirao::mpi
