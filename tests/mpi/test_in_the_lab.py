@@ -4,13 +4,13 @@ know it already."""
 import json
 import random
 from itertools import combinations, permutations
-from pathlib import Path
 
 import pytest
 
 from ends import calls_of, chosen_in, run_in, world_of
 from mutirao.lab.lab import Lab, verify_run
 from mutirao.lab.network import HostNetwork
+from mutirao_studies.long_messages import kernel_has
 from mutirao_studies.paper_000.agents import StandingAgents
 from shared import in_time, lab_of, network_of
 
@@ -72,7 +72,7 @@ def test_sites_are_those_that_the_user_names(mpi, lab):
 @pytest.mark.parametrize("tcp", ["plain", "bbr"])
 def test_ranks_know_whether_their_connections_are_bbrs(mpi, lab_possible, tcp):
     """The lab asks for a control by its routes, beside which the system's own, often BBR, is of no account."""
-    if "bbr" not in Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split():
+    if not kernel_has("bbr"):
         pytest.skip("the kernel has no BBR")
     with Lab.up(network_of([[0, 5], [5, 0]]), tcp) as lab:
         _, world = broadcast(mpi, lab, "--repeat", 1)
