@@ -3,7 +3,6 @@
 import json
 import socket
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -11,6 +10,7 @@ from mutirao.base.errors import Failure, UsageError
 from mutirao.lab.control import Connection
 from mutirao.lab.lab import Lab, verify_run
 from mutirao.lab.network import HostNetwork
+from mutirao_studies.long_messages import kernel_has
 from probes import HARDLY_LATE_MS, least_round_trip_ms, output_of, round_trip_ms, running
 
 # Never early is exact; how late depends on the machine.
@@ -81,7 +81,7 @@ def test_counters(lab):
 @pytest.mark.parametrize("tcp, window, control", [
     ("plain", "131072", "cubic"), ("tuned", "33554432", "cubic"), ("bbr", "131072", "bbr")])
 def test_tcp_profiles(lab_possible, three_sites, tcp, window, control):
-    if control not in Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split():
+    if not kernel_has(control):
         pytest.skip(f"the kernel has no {control}")
     with Lab.up(three_sites, tcp=tcp) as lab:
         assert lab.tcp == tcp
