@@ -78,6 +78,16 @@ constexpr Kind kinds[] = {
          to.network.transport.header_bytes = static_cast<std::size_t>(numbers[0]);
          return numbers[0] < infinity;
      }},
+    {"buffered_limit_bytes", 1,
+     [](NetworkFile& to, Numbers numbers) {
+         to.network.transport.buffered_limit_bytes = static_cast<std::size_t>(numbers[0]);
+         return numbers[0] < infinity;
+     }},
+    {"detached_bytes", 1,
+     [](NetworkFile& to, Numbers numbers) {
+         to.network.transport.detached_bytes = static_cast<std::size_t>(numbers[0]);
+         return numbers[0] < infinity;
+     }},
     {"bbr", 0,
      [](NetworkFile& to, Numbers) {
          to.network.transport.bbr = true;

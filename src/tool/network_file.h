@@ -5,6 +5,8 @@
 //   eager_limit_bytes 65536           optional
 //   initial_window_bytes 14480        optional: what TCP sends at once after a pause
 //   header_bytes 64                   optional: what the MPI library sends before each message
+//   buffered_limit_bytes 128          optional: longer sends are complete when they are acknowledged
+//   detached_bytes 65536              optional: but for so many bytes to each peer, which are left behind
 //   bbr                               optional: BBR controls connections, and spreads what is sent
 //   host 0 20 20 125                  optional: send and receive overhead in us, port in bytes/us
 //   link 0 1 175300 12.5              one direction: latency in us, bandwidth in bytes/us

@@ -6,19 +6,20 @@ that runs long, and with no earlier job known.
 """
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mutirao.base.progress import Steps, steps
 from mutirao.base.tables import Table
-from mutirao.base.units import counted, ms, size
+from mutirao.base.units import counted, ms, ratio, size
 from mutirao.catalogue.collectives import COLLECTIVES
-from mutirao.lab.lab import Lab, bring_up
+from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE
+from mutirao.lab.lab import TCP_PROFILES, Lab, bring_up
 from mutirao.lab.named_networks import load_preset
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.circumstances import Circumstances
-from mutirao.measure.measure import Measurement, Workload, measure
+from mutirao.measure.measure import Contender, Measurement, Workload, measure
 from mutirao.run.mpis import Mpi, find_mpi
 from mutirao_studies.account import LeftOut, check_known, command_of
 from mutirao_studies.bars import bar
@@ -30,10 +31,14 @@ NAMES = ("allreduce", "allgather", "reduce_scatter_block", "broadcast", "reduce"
          "scan", "exscan")
 LENGTHS_BYTES, QUICK_LENGTHS_BYTES = (32 << 10, 256 << 10, 1 << 20, 16 << 20), (1 << 20,)  # of the whole message
 ROOT = 12  # or the first host of a smaller network
+# How the lab sets TCP up, and what that is called; without being asked for, only what a kernel comes with and BBR.
 CONTROLS = {"plain": "cubic", "bbr": "BBR"}
-NATIVE, OURS = "native", "mutirao"
-_SETTLE_CALLS = 40
+_TITLES = {**CONTROLS, "tuned": "cubic, tuned"}
+OURS = "mutirao"
+_HOW = {NATIVE: "natively", OURS: "with mutirao"}
+_SETTLE_CALLS, _SETTLED_CALLS = 40, 4  # once the network is known, only probes are left
 _MOST_SECONDS_OF_A_JOB = 3600.0
+_OWN_TIME_FROM_BYTES = 1 << 20  # shorter ones are held against the bound alone
 
 
 @dataclass(frozen=True)
@@ -43,38 +48,69 @@ class Regime:
     repeat: int
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What is to be measured; None: all that the study has."""
+
+    lengths_bytes: Sequence[int] | None = None
+    tcp: Sequence[str] = tuple(CONTROLS)
+    ranks: int | None = None  # None: one a host
+    settled: bool = False  # once the network is known, instead of as mutirao comes
+    native: bool = True  # natively, too
+
+    def __post_init__(self) -> None:
+        check_known("TCP", self.tcp, TCP_PROFILES)
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        return (NATIVE, OURS) if self.native else (OURS,)
+
+    @property
+    def words(self) -> list[str]:
+        """As they are typed."""
+        return [*([f"--bytes {','.join(size(each).replace(' ', '') for each in self.lengths_bytes)}"]
+                  if self.lengths_bytes else []),
+                *([f"--tcp {','.join(self.tcp)}"] if self.tcp != tuple(CONTROLS) else []),
+                *([f"--ranks {self.ranks}"] if self.ranks else []),
+                *(["--settled"] if self.settled else []), *([] if self.native else ["--no-native"])]
+
+
 REGIMES = (Regime("in a row", 0, 5), Regime("after 1.5 s", 1500, 5), Regime("after 10 s", 10_000, 3))
 
 
 def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str] = (),
-              network: HostNetwork | None = None) -> dict:
+              network: HostNetwork | None = None, plan: Plan | None = None) -> dict:
     check_known("collective", only, NAMES)
     network = network or load_preset(NETWORK)
-    lengths = QUICK_LENGTHS_BYTES if quick else LENGTHS_BYTES
+    asked = plan or Plan()
+    plan = replace(asked, lengths_bytes=asked.lengths_bytes or (QUICK_LENGTHS_BYTES if quick else LENGTHS_BYTES),
+                   ranks=asked.ranks or network.host_count)
     regimes = [replace(each, repeat=1) for each in REGIMES[:2]] if quick else REGIMES
     mpis = [find_mpi(name) for name in mpi_names]
     names = [name for name in NAMES if not only or name in only]
     circumstances = Circumstances(STUDY, quick, mpi_names)
     left_out, rows = LeftOut(), []
     jobs = [(mpi, name) for mpi in mpis for name in names]
-    with steps(2 * len(CONTROLS) * len(jobs)) as progress:
-        for tcp, control in controls(left_out):
+    with steps(len(plan.arms) * len(plan.tcp) * len(jobs)) as progress:
+        own_ms = _own_times_ms(jobs, network, plan, left_out)
+        for tcp, control in controls(left_out, plan.tcp):
             with bring_up(network, tcp) as lab:
                 for mpi, name in jobs:
                     with left_out.tried(f"{name} on {mpi.title} over {control}"):
-                        rows += [{"tcp": control, **row}
-                                 for row in _rows(name, mpi, lab, lengths, regimes, progress)]
+                        rows += [{"tcp": control, "own_ms": own_ms.get((mpi, name, row["length_bytes"]), 0.0), **row}
+                                 for row in _rows(name, mpi, lab, plan, regimes, progress)]
     return {**circumstances.to_dict(), "network": network.name, "only": list(only), "hosts": network.host_count,
-            "rows": rows, "left_out": left_out.rows}
+            "ranks": plan.ranks, "asked": asked.words, "rows": rows, "left_out": left_out.rows}
 
 
-def controls(left_out: LeftOut) -> Iterator[tuple[str, str]]:
-    """How the lab sets up TCP, and the congestion control, where this kernel has it."""
-    for tcp, control in CONTROLS.items():
-        if kernel_has(control):
-            yield tcp, control
+def controls(left_out: LeftOut, asked: Collection[str] = tuple(CONTROLS)) -> Iterator[tuple[str, str]]:
+    """How the lab sets up TCP, and what that is called, where this kernel has it."""
+    for tcp in asked:
+        title = _TITLES[tcp]
+        if kernel_has(title.partition(",")[0]):
+            yield tcp, title
         else:
-            left_out.add(control, "this kernel does not have it")
+            left_out.add(title, "this kernel does not have it")
 
 
 def kernel_has(control: str) -> bool:
@@ -87,9 +123,30 @@ def block_bytes(name: str, length_bytes: int, ranks: int) -> int:
     return max(length_bytes // blocks // 8 * 8, 8)
 
 
-def _measured(name: str, mpi: Mpi, lab: Lab, native: bool, workloads: Sequence[Workload]) -> Measurement:
-    contender = bar.native(mpi, name) if native else bar.set_up(mpi, name)
-    return measure(contender, workloads, lab.network.host_count, lab, timeout_s=_MOST_SECONDS_OF_A_JOB)
+def _own_times_ms(jobs: Sequence[tuple[Mpi, str]], network: HostNetwork, plan: Plan,
+                  left_out: LeftOut) -> dict[tuple[Mpi, str, int], float]:
+    """Of what is very long, the fastest call without any delays, however it ran: so long do the lab's processors take
+    to carry its packets."""
+    lengths = [length for length in plan.lengths_bytes if length > _OWN_TIME_FROM_BYTES]
+    if not lengths:
+        return {}
+    near = replace(network, latency_us=[[0.0] * network.host_count for _ in network.hosts])
+    fastest = {}
+    with bring_up(near) as lab:
+        for mpi, name in jobs:
+            with left_out.tried(f"{name} on {mpi.title} without delays"):
+                found = [measure(_contender(arm, mpi, name, settled=True),
+                                 list(_workloads(name, plan.ranks, lengths, REGIMES[:1], _SETTLED_CALLS)), plan.ranks,
+                                 lab, timeout_s=_MOST_SECONDS_OF_A_JOB).points for arm in _HOW]
+                for length, *points in zip(lengths, *found, strict=True):
+                    fastest[mpi, name, length] = min(min(point.completion_ms) for point in points)
+    return fastest
+
+
+def _contender(arm: str, mpi: Mpi, name: str, settled: bool) -> Contender:
+    if arm == NATIVE:
+        return bar.native(mpi, name)
+    return Contender.named(OWN_CHOICE, mpi, {}, name) if settled else bar.set_up(mpi, name)
 
 
 def _workloads(name: str, ranks: int, lengths: Sequence[int], regimes: Sequence[Regime],
@@ -102,26 +159,29 @@ def _workloads(name: str, ranks: int, lengths: Sequence[int], regimes: Sequence[
                            settle_calls=settle if number == 0 else 0)
 
 
-def _rows(name: str, mpi: Mpi, lab: Lab, lengths: Sequence[int], regimes: Sequence[Regime],
-          progress: Steps) -> list[dict]:
+def _rows(name: str, mpi: Mpi, lab: Lab, plan: Plan, regimes: Sequence[Regime], progress: Steps) -> list[dict]:
     """A row for each length."""
-    both = {}
-    for arm in (NATIVE, OURS):
+    jobs = {}
+    for arm in plan.arms:
         progress.begin(f"{name}, {mpi.title}, {arm}")
-        settle = 0 if arm == NATIVE else _SETTLE_CALLS
-        both[arm] = _measured(name, mpi, lab, arm == NATIVE,
-                              list(_workloads(name, lab.network.host_count, lengths, regimes, settle)))
+        settle = 0 if arm == NATIVE else _SETTLED_CALLS if plan.settled else _SETTLE_CALLS
+        jobs[arm] = measure(_contender(arm, mpi, name, plan.settled),
+                            list(_workloads(name, plan.ranks, plan.lengths_bytes, regimes, settle)), plan.ranks, lab,
+                            timeout_s=_MOST_SECONDS_OF_A_JOB)
         progress.advance()
-    rows = []
-    for number, length in enumerate(lengths):
-        points = {arm: both[arm].points[number * len(regimes):][:len(regimes)] for arm in both}
-        [first, *_] = points[OURS]
-        rows.append({"collective": name, "mpi": mpi.title, "length_bytes": length, "bound_ms": first.bound_ms,
-                     "ran": both[OURS].chosen(first.length_bytes, first.root),
-                     "first_ms": {arm: points[arm][0].first_ms for arm in both} if number == 0 else None,
-                     "ms": {regime.title: {arm: list(points[arm][at].completion_ms) for arm in both}
-                            for at, regime in enumerate(regimes)}})
-    return rows
+    return [_row(name, mpi, jobs, regimes, number, length) for number, length in enumerate(plan.lengths_bytes)]
+
+
+def _row(name: str, mpi: Mpi, jobs: Mapping[str, Measurement], regimes: Sequence[Regime], number: int,
+         length_bytes: int) -> dict:
+    points = {arm: job.points[number * len(regimes):][:len(regimes)] for arm, job in jobs.items()}
+    [first, *_] = points[OURS]
+    ran = jobs[OURS].chosen(first.length_bytes, first.root)
+    return {"collective": name, "mpi": mpi.title, "length_bytes": length_bytes, "bound_ms": first.bound_ms, "ran": ran,
+            "predicted_ms": jobs[OURS].predicted_ms(first.length_bytes, first.root).get(ran or ""),
+            "first_ms": {arm: points[arm][0].first_ms for arm in jobs} if number == 0 else None,
+            "ms": {regime.title: {arm: list(points[arm][at].completion_ms) for arm in jobs}
+                   for at, regime in enumerate(regimes)}}
 
 
 def tables(result: dict) -> list[Table]:
@@ -129,32 +189,41 @@ def tables(result: dict) -> list[Table]:
     shown = []
     for mpi, tcp in groups:
         rows = [row for row in result["rows"] if (row["mpi"], row["tcp"]) == (mpi, tcp)]
-        regimes = list(rows[0]["ms"])
-        columns = ["collective", "whole", "bound, ms",
-                   *(f"{each}: {arm}" for each in regimes for arm in (NATIVE, OURS)), "ran"]
-        cells = [[row["collective"], size(row["length_bytes"]), ms(row["bound_ms"]),
-                  *(f"{times_bound(row, each, arm):.2f}" for each in regimes for arm in (NATIVE, OURS)),
-                  row["ran"] or ""]
-                 for row in rows]
-        shown.append(Table(f"{mpi}, {tcp}, {result['hosts']} hosts of {result['network']}: times the bound", columns,
-                           cells))
+        cells_of = [(regime, arm) for regime, arms in rows[0]["ms"].items() for arm in arms]
+        own = [[ms(row["own_ms"] or None)] for row in rows] if any(row["own_ms"] for row in rows) else [[]] * len(rows)
+        columns = ["collective", "whole", "bound, ms", *["the lab's own"] * len(own[0]),
+                   *(f"{regime}: {arm}" for regime, arm in cells_of), "predicted", "ran"]
+        cells = [[row["collective"], size(row["length_bytes"]), ms(row["bound_ms"]), *its_own,
+                  *(ratio(times_bound(row, *each)) for each in cells_of),
+                  ratio(row["predicted_ms"] and row["predicted_ms"] / _limit_ms(row)), row["ran"] or ""]
+                 for row, its_own in zip(rows, own, strict=True)]
+        shown.append(Table(f"{mpi}, {tcp}, {counted(result['ranks'], 'rank')} on {result['hosts']} hosts of"
+                           f" {result['network']}: times the bound", columns, cells))
     return shown
 
 
 def times_bound(row: dict, regime: str, arm: str) -> float:
-    return statistics.median(row["ms"][regime][arm]) / row["bound_ms"]
+    return statistics.median(row["ms"][regime][arm]) / _limit_ms(row)
+
+
+def _limit_ms(row: dict) -> float:
+    return row["bound_ms"] + row["own_ms"]
 
 
 def document(result: dict) -> Document:
-    lead = ("Long collectives between sites, natively and with mutirao as it comes, in a row and after pauses, in which"
-            " windows close. Times are multiples of the physical bound, medians.")
+    ours = "once it knows the network" if "--settled" in result["asked"] else "as it comes"
+    lead = (f"Long collectives between sites, natively and with mutirao {ours}, in a row and after pauses, in which"
+            " windows close. Times are multiples of the physical bound, of what is longer than 1 MiB with the lab's own"
+            " time added (without delays, the fastest), medians; predicted is what mutirao expected, after a long pause,"
+            " of what ran.")
     ratios = [times_bound(row, each, NATIVE) / times_bound(row, each, OURS)
-              for row in result["rows"] for each in row["ms"]]
+              for row in result["rows"] for each, arms in row["ms"].items() if NATIVE in arms]
     tiles = [("tile", f"{statistics.median(ratios):.1f} ×", "as fast as natively, in the median of"
               f" {counted(len(ratios), 'cell')}")] if ratios else []
     firsts = [f"{row['collective']} of {size(row['length_bytes'])}, {row['mpi']}, {row['tcp']}: the job's first call,"
-              f" in which ranks connect, took {ms(row['first_ms'][NATIVE])} ms natively, {ms(row['first_ms'][OURS])} with"
-              " mutirao" for row in result["rows"] if row["first_ms"]]
+              " in which ranks connect, took " + ", ".join(f"{ms(took)} ms {_HOW[arm]}"
+                                                           for arm, took in row["first_ms"].items())
+              for row in result["rows"] if row["first_ms"]]
     return Document("Long messages", lead, result, [
         Section("Times the bound", tables(result)), Section("The first call of a job", [Lines(firsts)])],
-        tiles, commands=command_of(result, f"--lab {result['network']}"))
+        tiles, commands=command_of(result, f"--lab {result['network']}", *result["asked"]))

@@ -3,11 +3,14 @@
 import pytest
 
 from made_up import mpi_named, report
+from mutirao.base.errors import UsageError
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.measure.measure import Measurement, Point, bound_us
 from mutirao_studies import long_messages
 from mutirao_studies.document import page_of
 from pages import assert_stands_alone
+
+_OWN_MS = 40.0
 
 
 @pytest.fixture
@@ -19,10 +22,10 @@ def asked(monkeypatch, labs):
         points = []
         for work in workloads:
             [length], [root] = work.lengths_bytes, work.roots
-            bound_ms = bound_us(lab.network, ranks, root, contender.collective, length) / 1000
+            bound_ms = bound_us(lab.network, ranks, root, contender.collective, length) / 1000 or _OWN_MS
             took_ms = bound_ms * (3 if contender.native else 1.5) + work.pause_ms / 1000
             points.append(Point(length, root, 1, 9 * took_ms, (took_ms,) * work.repeat, bound_ms))
-        return Measurement(contender, tuple(points), None if contender.native else report(24), 1.0, 1)
+        return Measurement(contender, tuple(points), None if contender.native else report(ranks), 1.0, 1)
 
     monkeypatch.setattr(long_messages, "measure", measured)
     monkeypatch.setattr(long_messages, "find_mpi", mpi_named)
@@ -33,10 +36,13 @@ def test_times_are_told_as_multiples_of_the_bound(asked):
     result = long_messages.run_study(["openmpi-5"], only=["allreduce", "gather"])
     assert {row["collective"] for row in result["rows"]} == {"allreduce", "gather"}
     for row in result["rows"]:
-        assert long_messages.times_bound(row, "in a row", "native") == pytest.approx(3)
-        assert long_messages.times_bound(row, "in a row", "mutirao") == pytest.approx(1.5)
+        # 16 MiB take the lab itself a time, without delays.
+        assert row["own_ms"] == pytest.approx(1.5 * _OWN_MS if row["length_bytes"] > 1 << 20 else 0)
+        share = row["bound_ms"] / (row["bound_ms"] + row["own_ms"])
+        assert long_messages.times_bound(row, "in a row", "native") == pytest.approx(3 * share)
+        assert long_messages.times_bound(row, "in a row", "mutirao") == pytest.approx(1.5 * share)
         after = long_messages.times_bound(row, "after 10 s", "mutirao")
-        assert after == pytest.approx(1.5 + 10 / row["bound_ms"])
+        assert after == pytest.approx((1.5 + 10 / row["bound_ms"]) * share)
     table = str(long_messages.tables(result)[0])
     assert "3.00" in table and "1.50" in table
     # Rooted collectives from the paper's root; a gather is asked with a rank's block.
@@ -54,3 +60,19 @@ def test_the_page_stands_alone_and_has_every_collective(asked):
     for name in long_messages.NAMES:
         assert name in COLLECTIVES
         assert f"<td>{name}</td>" in page
+
+
+def test_what_is_asked_for_is_measured_and_said_again(asked):
+    plan = long_messages.Plan([4096], ["tuned"], 48, settled=True, native=False)
+    result = long_messages.run_study(["openmpi-5"], only=["allgather", "broadcast"], plan=plan)
+    assert [contender.all_settings["start"] for contender, _ in asked] == ["wait", "wait"]
+    assert {tuple(work.lengths_bytes) for _, works in asked for work in works} == {(4096 // 48 // 8 * 8,), (4096,)}
+    assert [row["tcp"] for row in result["rows"]] == ["cubic, tuned"] * 2
+    assert result["ranks"] == 48
+    said = long_messages.document(result).commands
+    assert said.endswith("--lab six-sites --bytes 4KiB --tcp tuned --ranks 48 --settled --no-native")
+
+
+def test_an_unknown_tcp_is_refused():
+    with pytest.raises(UsageError, match="plain"):
+        long_messages.Plan(tcp=["reno"])

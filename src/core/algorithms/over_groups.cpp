@@ -585,18 +585,32 @@ Schedule once_in_blocks(const Request& request, Movement movement) {
     return std::move(flow).take();
 }
 
-/// Of equal length for the ranks of all groups but the farthest ones, whose connections then carry their part once
-/// each way.
+/// What leaves at once over a connection that was idle, less what the library sends before it.
+constexpr std::size_t at_once_bytes = Transport::ten_packets_bytes - 480;
+
+/// Who owns how much of a message: the farthest groups nothing, so that their connections carry their part once each
+/// way. The group that is nearest to these owns more, and the others up to a twentieth less, as far as its part still
+/// leaves at once: its connections are back in time to send again.
 Blocks owned_blocks(const Request& request) {
     const std::vector<int>& site_of = given_tree(request).site_of;
-    const int sites = *std::ranges::max_element(site_of) + 1;
-    const int owning = std::max(sites - request.parameters.outer, 1);
-    const auto owners = std::ranges::count_if(site_of, [&](int site) { return site < owning; });
-    const Blocks shares(request.length_bytes, static_cast<int>(owners), request.unit_bytes);
+    const auto ranks_in = [&](auto is_meant) { return static_cast<std::size_t>(std::ranges::count_if(site_of, is_meant)); };
+    const int last = *std::ranges::max_element(site_of);
+    const int owning = std::max(last + 1 - request.parameters.outer, 1);
+    const std::size_t owners = ranks_in([&](int site) { return site < owning; });
+    const std::size_t nearest = owning > 1 && owning <= last ? ranks_in([](int site) { return site == 0; }) : 0;
+    const std::size_t cut = std::min(static_cast<std::size_t>(request.parameters.spread),
+                                     ranks_in([&](int site) { return site == last; }));
+    const std::size_t equal_bytes = request.length_bytes / owners;
+    std::size_t more_bytes = equal_bytes;
+    if (nearest > 0) more_bytes += equal_bytes / 20 * (owners - nearest) / nearest;
+    more_bytes = std::max(equal_bytes, std::min(more_bytes, cut * at_once_bytes)) / request.unit_bytes * request.unit_bytes;
+    const Blocks others(request.length_bytes - nearest * more_bytes, static_cast<int>(owners - nearest), request.unit_bytes);
     std::vector<std::size_t> lengths;
     int next = 0;
-    for (const int site : site_of)
-        lengths.push_back(site < owning ? shares.block(next++).length_bytes : 0);
+    for (const int site : site_of) {
+        const bool is_nearest = nearest > 0 && site == 0;
+        lengths.push_back(site >= owning ? 0 : is_nearest ? more_bytes : others.block(next++).length_bytes);
+    }
     return Blocks(lengths);
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <numbers>
 #include <span>
 #include <utility>
 #include <vector>
@@ -73,14 +74,12 @@ struct Transport {
     /// packet to its last acknowledgement, so that bursts of B packets bring it to (1 - ln 2 / 2) B in a round trip;
     /// the first ten of a connection go at once. `most_bytes`: the longest burst so far.
     static double paced_us(std::size_t bytes, std::size_t most_bytes, double round_trip_us) {
-        constexpr double gain = 2 / 0.6931, of_a_burst = 1 - 1 / gain;
-        const auto packets = [](std::size_t count) {
-            return static_cast<double>((count + packet_bytes - 1) / packet_bytes);
-        };
-        const double rate = std::max(10.0, of_a_burst * packets(most_bytes));
+        constexpr double gain = 2 / std::numbers::ln2, of_a_burst = 1 - 1 / gain;
+        const double rate = std::max(10.0, of_a_burst * static_cast<double>(packets(most_bytes)));
         // The first goes at once, the second after half the time.
-        return std::max(0.0, packets(bytes) - 1.5) * round_trip_us / (gain * rate);
+        return std::max(0.0, static_cast<double>(packets(bytes)) - 1.5) * round_trip_us / (gain * rate);
     }
+    static std::size_t packets(std::size_t bytes) { return (bytes + packet_bytes - 1) / packet_bytes; }
 
     /// Round trips that pass before the last of so many bytes can leave where `window_bytes` leave at once.
     static int round_trips_before(std::size_t bytes, std::size_t window_bytes) {

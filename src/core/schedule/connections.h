@@ -98,8 +98,7 @@ class TcpStream {
 
     /// MPI libraries do not let the kernel wait for more (TCP_NODELAY): each message begins with a packet of its own.
     void add(std::size_t length_bytes) {
-        constexpr std::size_t packet_bytes = Transport::packet_bytes;
-        bytes_ = (bytes_ + packet_bytes - 1) / packet_bytes * packet_bytes + length_bytes;
+        bytes_ = Transport::packets(bytes_) * Transport::packet_bytes + length_bytes;
     }
 
     void begin(double time_us, std::size_t window_bytes) {

@@ -375,7 +375,8 @@ class Walk {
     void acknowledge(StepIndex send) {
         if (way_back_.empty() || length(send) <= network_.transport.buffered_limit_bytes) return;
         const StepIndex back = way_back_[graph_.nodes[send].channel];
-        if (back != no_step) leave_stream(streams_[back], Transport::packet_bytes, now_us_, round_trip_us(send));
+        constexpr std::size_t short_bytes = 1;  // a packet, whatever its length
+        if (back != no_step) leave_stream(streams_[back], short_bytes, now_us_, round_trip_us(send));
     }
 
     void enter_port(StepIndex send) {

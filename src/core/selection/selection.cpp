@@ -83,8 +83,8 @@ constexpr std::size_t least_segments_of_a_pipeline = 8;
 /// Of the candidates that were predicted between hosts, so many are predicted over all ranks.
 constexpr std::size_t most_in_full = 4;
 
-/// From so many on it matters what messages between groups cost a decision.
-constexpr int many_ranks = 256;
+/// That a rank may have without reserve.
+constexpr int most_connections = 64;
 
 /// What the first pass tries: in one piece, and as a pipeline of the coarsest segments that go
 /// without asking the receiver first.
@@ -207,11 +207,13 @@ class Deciding {
     }
     bool is_for_as_many_hosts(const Algorithm& algorithm) const;
     bool is_twice(const Candidate& shape);
+    bool is_too_short_for(const Algorithm& algorithm) const;
     std::vector<Candidate> first_choices_of(Candidate shape);
     bool is_known(const Candidate& candidate) const;
     bool leaves_at_once(const Candidate& shape, int spread);
     int first_spread(const Candidate& shape);
     bool is_refinement(const Candidate& shape);
+    std::vector<Candidate> shapes_in_order();
     bool is_in_one_piece(const Candidate& candidate) const;
     int largest_group(TreeKind kind);
     Estimate counted(const Estimate& estimate);
@@ -295,13 +297,12 @@ bool Deciding::leaves_at_once(const Candidate& shape, int spread) {
            hosts_.between_hosts().transport.at_once_bytes();
 }
 
-/// Among many ranks the least with which what a pair carries leaves at once: more messages win nothing.
+/// The least with which what a pair carries leaves at once: more messages win nothing.
 int Deciding::first_spread(const Candidate& shape) {
     const std::vector<int>& spreads = shape.algorithm->spreads;
     std::optional<int> least;
     for (const int spread : spreads) {
-        const bool is_asked = network_->rank_count() >= many_ranks && spread < least.value_or(spread + 1);
-        if (is_asked && leaves_at_once(shape, spread)) least = spread;
+        if (spread < least.value_or(spread + 1) && leaves_at_once(shape, spread)) least = spread;
     }
     return least.value_or(spreads.front());
 }
@@ -313,6 +314,15 @@ bool Deciding::is_refinement(const Candidate& shape) {
     Candidate first = shape;
     first.parameters.spread = first_spread(shape);
     return shape.parameters.spread > first.parameters.spread || (shape != first && is_known(first));
+}
+
+/// Those with the first spread before the others, which are known as refinements of them then.
+std::vector<Candidate> Deciding::shapes_in_order() {
+    std::vector<Candidate> shapes = candidates_in_one_piece(shape_.collective);
+    std::ranges::stable_partition(shapes, [&](const Candidate& each) {
+        return !each.algorithm->spreads.empty() && each.parameters.spread == first_spread(each);
+    });
+    return shapes;
 }
 
 /// Kinds of trees that come out alike on this network lead to the same schedules.
@@ -328,9 +338,15 @@ bool Deciding::is_for_as_many_hosts(const Algorithm& algorithm) const {
     return algorithm.level == Level::ranks && !algorithm.needs_tree();
 }
 
+/// Where nothing goes between hosts and then inside, other rows for short messages send to every rank: too many to connect.
+bool Deciding::is_too_short_for(const Algorithm& algorithm) const {
+    const bool few_ranks = composed_ || algorithm.spreads.empty() || network_->rank_count() <= most_connections;
+    return few_ranks && shape_.length_bytes < algorithm.least_bytes;
+}
+
 std::vector<Candidate> Deciding::first_choices_of(Candidate shape) {
     std::vector<Candidate> result;
-    if (shape_.length_bytes < shape.algorithm->least_bytes || is_twice(shape)) return result;
+    if (is_too_short_for(*shape.algorithm) || is_twice(shape)) return result;
     for (const std::size_t segment_bytes : first_choices(*shape.algorithm, shape_.length_bytes,
                                                          hosts_.between_hosts().transport.eager_limit_bytes)) {
         shape.parameters.segment_bytes = segment_bytes;
@@ -346,7 +362,7 @@ bool Deciding::is_known(const Candidate& candidate) const {
 
 /// On one host also what goes on inside a host, by itself.
 void Deciding::predict_shapes() {
-    std::vector<Candidate> shapes = candidates_in_one_piece(shape_.collective);
+    std::vector<Candidate> shapes = shapes_in_order();
     const auto follows_network = [](const Candidate& each) { return each.algorithm->needs_tree(); };
     std::ranges::stable_partition(shapes, follows_network);  // where these are fast, others need not be predicted
     for (const Candidate& shape : shapes) {
@@ -411,11 +427,7 @@ void Deciding::predict_segments(Candidate shape) {
 
 /// What does not go between hosts and then inside.
 void Deciding::predict_ranks() {
-    std::vector<Candidate> shapes = candidates_in_one_piece(shape_.collective);
-    std::ranges::stable_partition(shapes, [&](const Candidate& each) {
-        return !each.algorithm->spreads.empty() && each.parameters.spread == first_spread(each);
-    });
-    for (const Candidate& shape : shapes) {
+    for (const Candidate& shape : shapes_in_order()) {
         if (goes_between_hosts(shape) || !is_for_as_many_hosts(*shape.algorithm)) continue;
         if (is_refinement(shape) && has_one_within(at_bound_ratio)) continue;
         for (const Candidate& each : first_choices_of(shape)) predict_in_full(each);

@@ -10,9 +10,12 @@ from typing import Any
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import note, print_json, tell
+from mutirao.base.units import rank_number
 from mutirao.cli.studies import COMMANDS
+from mutirao.lab.lab import TCP_PROFILES
 from mutirao.lab.named_networks import load_network
 from mutirao.lab.network import HostNetwork
+from mutirao.measure.words import parse_sizes
 from mutirao.run.mpis import KNOWN, Mpi, find_mpi, found_mpis
 from mutirao.run.user_settings import checked_settings
 from mutirao_studies import long_messages, messages, report
@@ -44,6 +47,7 @@ class Asked:
     only: Sequence[str]  # the interfaces, parts or situations; empty: all
     only_mpis: Sequence[str] | None  # those that were asked for
     trips: int | None
+    long_messages: long_messages.Plan
     loops: loops.Plan
     seeds: Sequence[str] | None  # of the loops that are drawn; None: by the commit's hash
 
@@ -55,10 +59,11 @@ class Asked:
 
 
 # What only some take, and why the others do not.
+_LONG = ("bytes", "tcp", "ranks", "settled", "no_native")
 _LOOPS = ("pairs", "steps_scale", "seeds", "warm")
 _REFUSED = {"set": "compares settings of its own", "lab": "is about a network of its own",
             "only": "compares what it needs", "trips": "makes no round trips",
-            **dict.fromkeys(_LOOPS, "runs no loops in pairs")}
+            **dict.fromkeys(_LONG, "has messages, TCP and ranks of its own"), **dict.fromkeys(_LOOPS, "runs no loops in pairs")}
 
 
 @dataclass(frozen=True)
@@ -103,8 +108,9 @@ STUDIES = {
     long_messages.STUDY: Study(
         "long collectives between sites, in a row and after pauses, with cubic and with BBR, against the physical"
         " bound",
-        lambda asked: long_messages.run_study(asked.mpi_names, asked.quick, asked.only, asked.network),
-        long_messages.document, ["lab", "only"]),
+        lambda asked: long_messages.run_study(asked.mpi_names, asked.quick, asked.only, asked.network,
+                                              asked.long_messages),
+        long_messages.document, ["lab", "only", *_LONG]),
     messages.STUDY: Study(
         "single messages between far hosts, after pauses, against what is predicted of them",
         lambda asked: messages.run_study(asked.mpi_names, asked.quick), messages.document),
@@ -178,6 +184,13 @@ def register(subparsers, common) -> None:
     parser.add_argument("--trips", type=_number(int, 2, _MOST_TRIPS), metavar="N",
                         help=f"round trips of each size, for {ping_pong.STUDY}; default:"
                         f" {paper_003.TRIPS}, with --quick {ping_pong.QUICK_TRIPS}")
+    long = parser.add_argument_group(f"for {long_messages.STUDY}")
+    long.add_argument("--bytes", metavar="B,...", help="lengths of the whole messages, of all ranks' blocks together")
+    long.add_argument("--tcp", metavar="NAME,...", help=f"of {', '.join(TCP_PROFILES)}; default:"
+                      f" {','.join(long_messages.CONTROLS)}")
+    long.add_argument("-n", "--ranks", type=rank_number, metavar="N", help="default: one a host")
+    long.add_argument("--settled", action="store_true", help="once mutirao knows the network, instead of as it comes")
+    long.add_argument("--no-native", action="store_true", help="not natively, which takes most of the time")
     pairs = parser.add_argument_group(f"for {loops.STUDY}")
     pairs.add_argument("--pairs", type=_pairs, metavar="N[-M]",
                        help="runs of each; M: so many where it is not clear before whether a loop is slower than"
@@ -203,7 +216,7 @@ def run(arguments) -> int:
     asked = Asked(names, arguments.quick, checked_settings(arguments.set),
                   load_network(arguments.lab) if arguments.lab else None,
                   arguments.only.split(",") if arguments.only else (), only_mpis, arguments.trips,
-                  _plan(arguments), arguments.seeds.split(",") if arguments.seeds else None)
+                  _long_plan(arguments), _plan(arguments), arguments.seeds.split(",") if arguments.seeds else None)
     check_folder(arguments.output)
     if arguments.study == ALL:
         return _run_all(studies, asked, arguments.output, arguments.json)
@@ -211,6 +224,13 @@ def run(arguments) -> int:
     if arguments.json:
         print_json(result)
     return 0
+
+
+def _long_plan(arguments) -> long_messages.Plan:
+    return long_messages.Plan(
+        parse_sizes(arguments.bytes) if arguments.bytes else None,
+        tuple(arguments.tcp.split(",")) if arguments.tcp else tuple(long_messages.CONTROLS), arguments.ranks,
+        arguments.settled, not arguments.no_native)
 
 
 def _plan(arguments) -> loops.Plan:
