@@ -54,6 +54,8 @@ Composer::Composer(const Candidate& candidate, const CallShape& shape, const Pla
     : candidate_(candidate), placement_(placement), tree_(tree) {
     const bool goes_over_ranks = candidate.algorithm->level == Level::ranks;
     if (tree == nullptr || !goes_over_ranks || placement.ranks_are_hosts()) return;
+    const bool is_of_ranks = placement.most_ranks_on_a_host() > 1 && tree->size() == placement.rank_count();
+    if (is_of_ranks) return;
     const int root = row_of(shape.collective).rooted ? shape.root : placement.ranks_of(tree->root).front();
     tree_of_ranks_ = tree_over_ranks(*tree, placement, root);
     tree_ = &tree_of_ranks_;

@@ -46,14 +46,15 @@ Placement runs_on_hosts(const Placement& placement);
 // between the hosts' leaders, then Parameters::inside on each host's ranks from its leader. Two
 // levels of ranks therefore need no file of their own for any algorithm, and data flow from one
 // level into the next as their bytes allow (Schedule::append). An algorithm whose participants are all
-// ranks (Level::ranks) runs as it is; if it takes a tree, that goes on inside each host as a binomial tree below its
-// leader, which serves the other hosts first.
+// ranks (Level::ranks) runs as it is; if it takes a tree of hosts, that goes on inside each host as a binomial tree below
+// its leader, which serves the other hosts first.
 
 /// Builds the parts of all ranks of a candidate that is not native; what they have in common is made once. Where
 /// participants are hosts a part takes time for the rank's own steps, whatever the number of ranks and hosts.
 class Composer {
   public:
-    /// `tree`: over the hosts, hung from the root's; null if the algorithm takes none. All must outlive this.
+    /// `tree`: over the hosts, hung from the root's, or packed ones over the ranks, from the root; null if the algorithm
+    /// takes none. All must outlive this.
     Composer(const Candidate& candidate, const CallShape& shape, const Placement& placement, const Tree* tree);
     Composer(const Composer&) = delete;
     Composer& operator=(const Composer&) = delete;

@@ -102,11 +102,10 @@ Algorithm tree_row(Collective collective, std::string_view summary, Build* build
 /// Of a shorter message there are no shares worth a tree.
 constexpr std::size_t least_bytes_of_packed_trees = 32768;
 
-Algorithm packed_row(Collective collective, std::string_view summary, Build* build, TreeKind kind,
-                     Level level = Level::ranks) {
+Algorithm packed_row(Collective collective, std::string_view summary, Build* build, TreeKind kind) {
     return {.collective = collective, .name = "packed_trees", .summary = summary,
             .source = "Castro et al. 2003, doi:10.1145/945445.945474; Alpert et al. 1995, doi:10.1109/43.406717",
-            .build = build, .segmented = true, .segments_of_blocks = true, .trees = {kind}, .level = level,
+            .build = build, .segmented = true, .segments_of_blocks = true, .trees = {kind},
             .least_bytes = least_bytes_of_packed_trees};
 }
 
@@ -410,7 +409,7 @@ std::vector<Algorithm> trees_rows() {
          .build = broadcast_over_trees, .segmented = true, .trees = {TreeKind::two_level}, .level = Level::hosts},
         tree_row(broadcast, "a tree made from the measured network", broadcast_over_trees, Level::hosts),
         packed_row(broadcast, "a share down each of many trees that leave each other room on the links",
-                   broadcast_over_trees, TreeKind::packed, Level::hosts),
+                   broadcast_over_trees, TreeKind::packed),
         {.collective = reduce, .name = "k_nomial", .summary = "k-nomial tree over the ranks, binomial for radix 2",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
          .build = reduce_k_nomial, .segmented = true, .radices = {2, 4, 8}, .keeps_order = true},

@@ -65,17 +65,17 @@ std::optional<Tree> share_of(const std::vector<std::int16_t>& parents, int root)
 }
 
 template <class Codec>
-void tree_fields(Codec& codec, Coded<Codec, std::optional<Tree>>& tree, int host_count) {
-    const auto hosts = static_cast<std::size_t>(host_count);
+void tree_fields(Codec& codec, Coded<Codec, std::optional<Tree>>& tree, TreeKind kind, const Size& size) {
+    const auto hosts = static_cast<std::size_t>(size.hosts), ranks = static_cast<std::size_t>(size.ranks);
     const auto order_of = [](const std::optional<Tree>& each) {
         return each ? in_order(*each) : std::vector<Served>();
     };
     codec.as(tree, order_of, tree_of, [&](auto& order) {
-        codec.list(order, 4, hosts, [&](auto& each) {
+        codec.list(order, 4, is_packed(kind) ? ranks : hosts, [&](auto& each) {
             codec.number(each.host, 4);
             if (&each != &order.front()) codec.number(each.parent, 4);
         });
-        codec.require(order.empty() || order.size() == hosts);
+        codec.require(order.empty() || order.size() == hosts || (is_packed(kind) && order.size() == ranks));
     });
     if (!tree) return;
     codec.list(tree->site_of, 2, hosts, [&](auto& site) { codec.number(site, 2); });
@@ -93,12 +93,12 @@ void tree_fields(Codec& codec, Coded<Codec, std::optional<Tree>>& tree, int host
 
 /// The candidate as users write it.
 template <class Codec>
-void arm_fields(Codec& codec, Coded<Codec, Arm>& arm, Collective collective, int hosts) {
+void arm_fields(Codec& codec, Coded<Codec, Arm>& arm, Collective collective, const Size& size) {
     const auto text_of = [](const Candidate& each) { return to_string(each); };
     const auto parsed = [&](const std::string& text) { return parse_candidate(collective, text).candidate; };
     codec.as(arm.candidate, text_of, parsed, [&](auto& text) { codec.text(text, longest_text_bytes); });
-    tree_fields(codec, arm.tree, hosts);
     const TreeKind kind = arm.candidate.parameters.tree;
+    tree_fields(codec, arm.tree, kind, size);
     const bool by_sites = kind == TreeKind::two_level || kind == TreeKind::regions;
     codec.require(!arm.tree || arm.tree->site_of.empty() != by_sites);
 }
@@ -125,13 +125,13 @@ template <class Codec>
 void ruling_fields(Codec& codec, Coded<Codec, Ruling>& ruling, const Size& size) {
     const Collective& collective = ruling.shapes.collective;
     class_fields(codec, ruling.shapes, size.ranks);
-    arm_fields(codec, ruling.arm, collective, size.hosts);
+    arm_fields(codec, ruling.arm, collective, size);
     codec.number(ruling.id, 4);
     clocking_fields(codec, ruling.clocking);
     if constexpr (Codec::reads) {
         if (ruling.clocking.probe > 0) ruling.probe.emplace();
     }
-    if (ruling.probe) arm_fields(codec, *ruling.probe, collective, size.hosts);
+    if (ruling.probe) arm_fields(codec, *ruling.probe, collective, size);
 }
 
 }  // namespace

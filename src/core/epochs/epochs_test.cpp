@@ -347,6 +347,9 @@ TEST(Announcement, KeepsPackedTreesAndRefusesWhatIsNone) {
     const Tree packed = *packed_trees(network, 4, 4000);
     ASSERT_GT(packed.shares.size(), 2U);
     EXPECT_TRUE(survives(with_tree("packed_trees", packed)));
+    EXPECT_EQ(decode_announcement(encode(with_tree("packed_trees", packed)), 6, 3), with_tree("packed_trees", packed))
+        << "of six ranks on three hosts";
+    EXPECT_FALSE(decode_announcement(encode(with_tree("tree:kind=mst", packed.shares.front())), 6, 3));
     for (const auto& [parent, why] : {std::pair{std::vector{1, 0, 4, 4, -1, 4}, "a circle"},
                                       {{4, 4, 4, 6, -1, 4}, "no such host"}, {{4, 4, 4, -1, 0, 4}, "another root"}}) {
         Tree wrong = packed;

@@ -109,6 +109,25 @@ std::optional<Tree> make_tree(const Topology& topology, TreeKind kind, int root,
     return two_level_tree(farthest_last(network, groups), root);
 }
 
+Network network_of_ranks(const Network& hosts, const Placement& placement) {
+    constexpr double beside_us = 1;
+    Network ranks(placement.rank_count());
+    ranks.transport = hosts.transport;
+    ranks.uplinks.bytes_per_us = hosts.uplinks.bytes_per_us;
+    for (int from = 0; from < placement.rank_count(); ++from) {
+        const int its_host = placement.host_of(from);
+        ranks.set_host(from, hosts.host(its_host));
+        if (!hosts.uplinks.of_host.empty())
+            ranks.uplinks.of_host.push_back(hosts.uplinks.of_host[static_cast<std::size_t>(its_host)]);
+        for (int to = 0; to < placement.rank_count(); ++to) {
+            if (from == to) continue;
+            const int other = placement.host_of(to);
+            ranks.set_link(from, to, other == its_host ? Link{.latency_us = beside_us} : hosts.link(its_host, other));
+        }
+    }
+    return ranks;
+}
+
 std::optional<double> latency_bound_us(const Network& network, int root) {
     const auto through_us = [&](int from, int to, double has_us) { return has_us + network.link(from, to).latency_us; };
     const Growth grown = grow(network.host_count(), root, through_us, through_us);

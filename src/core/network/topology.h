@@ -28,6 +28,9 @@ struct Topology {
 std::optional<Tree> make_tree(const Topology& topology, TreeKind kind, int root,
                               std::size_t length_bytes);
 
+/// Each rank as a host of its own, beside those that share its host: ranks have connections of their own.
+Network network_of_ranks(const Network& hosts, const Placement& placement);
+
 /// Nothing is everywhere earlier than this after it left `root`: the longest of the shortest paths,
 /// by latency. Nothing if a host cannot be reached.
 std::optional<double> latency_bound_us(const Network& network, int root);

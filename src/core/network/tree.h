@@ -26,13 +26,16 @@ enum class TreeKind : unsigned char {
     packed_both_ways
 };
 
+/// Trees for shares of a message, which over several ranks of a host may be of ranks.
+constexpr bool is_packed(TreeKind kind) { return kind == TreeKind::packed || kind == TreeKind::packed_both_ways; }
+
 /// "none", "mst", "shortest_path", "greedy", "two_level", "regions", "packed", "packed_both_ways".
 std::string_view to_string(TreeKind kind);
 std::optional<TreeKind> tree_kind_from(std::string_view name);
 
 struct Tree {
     int root = 0;
-    std::vector<int> parent;  ///< parent[root] == -1
+    std::vector<int> parent;  ///< of each host, or, of packed trees over several ranks of a host, of each rank; parent[root] == -1
     std::vector<std::vector<int>> children;  ///< of each host, in the order in which a parent serves them
     /// Of packed trees: one for each equal share of the message, brothers by their numbers; the first is
     /// also this one. Empty: all of the message goes over this one.

@@ -217,8 +217,7 @@ Estimate estimate_arm(const Candidate& candidate, std::optional<Arm> arm, const 
                                             least_sampled_segments, sampled_segments);
     const std::size_t sample_bytes = shares * segments * candidate.parameters.segment_bytes;
     // Shares of packed trees go different ways, so that some say nothing of the others.
-    const TreeKind kind = candidate.parameters.tree;
-    const bool has_no_pace = kind == TreeKind::packed || kind == TreeKind::packed_both_ways;
+    const bool has_no_pace = is_packed(candidate.parameters.tree);
     if (sample_bytes == 0 || has_no_pace || shape.length_bytes <= 2 * sample_bytes) {
         return in_full(candidate, std::move(arm), shape, network, limits);
     }

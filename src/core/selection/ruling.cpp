@@ -22,10 +22,10 @@ bool Clocking::tells_after(std::uint32_t sample_count) const {
     return sample_count < lead + probe + (probe > 0 ? 0 : trail) && since >= 2 && std::has_single_bit(since);
 }
 
-/// The host that a tree for such calls hangs from: the root's; without a root the one from which all
+/// The rank that a tree for such calls hangs from: the root; without a root the first on the host from which all
 /// others are reached soonest, of a limited number that are looked at.
 static int tree_root(const CallShape& shape, const Topology& topology, const Placement& placement) {
-    if (row_of(shape.collective).rooted) return placement.host_of(shape.root);
+    if (row_of(shape.collective).rooted) return shape.root;
     constexpr int most_looked_at = 64;
     const int hosts = topology.network.host_count();
     int best = 0;
@@ -37,16 +37,28 @@ static int tree_root(const CallShape& shape, const Topology& topology, const Pla
             best_us = *reach_us;
         }
     }
-    return best;
+    return placement.ranks_of(best).front();
 }
 
 TreesOfCall::TreesOfCall(const CallShape& shape, const Topology& topology, const Placement& placement)
-    : topology_(topology), root_host_(tree_root(shape, topology, placement)), length_bytes_(shape.length_bytes) {}
+    : topology_(topology), placement_(placement), root_(tree_root(shape, topology, placement)),
+      length_bytes_(shape.length_bytes) {}
 
 const std::optional<Tree>& TreesOfCall::of(TreeKind kind) {
     const auto [place, is_new] = made_.try_emplace(kind);
-    if (is_new) place->second = make_tree(topology_, kind, root_host_, length_bytes_);
+    if (!is_new) return place->second;
+    if (is_packed(kind)) place->second = packed(kind);
+    if (!place->second) place->second = make_tree(topology_, kind, placement_.host_of(root_), length_bytes_);
     return place->second;
+}
+
+/// Over ranks, if hosts have several and these have shares.
+std::optional<Tree> TreesOfCall::packed(TreeKind kind) const {
+    const bool fits = placement_.most_ranks_on_a_host() > 1 && placement_.rank_count() <= most_packed_hosts;
+    if (!fits || !topology_.complete()) return std::nullopt;
+    auto tree = packed_trees(network_of_ranks(topology_.network, placement_), root_, length_bytes_,
+                             kind == TreeKind::packed_both_ways);
+    return tree && !tree->shares.empty() ? std::move(tree) : std::nullopt;
 }
 
 std::optional<Arm> arm_for(const Candidate& candidate, const CallShape& shape, const Placement& placement,

@@ -102,7 +102,8 @@ struct TimeReport {
     bool operator==(const TimeReport&) const = default;
 };
 
-/// The trees that candidates for one call may take, each made when it is first asked for. Outlived by the topology.
+/// The trees that candidates for one call may take, each made when it is first asked for. Outlived by topology and
+/// placement.
 class TreesOfCall {
   public:
     TreesOfCall(const CallShape& shape, const Topology& topology, const Placement& placement);
@@ -111,8 +112,11 @@ class TreesOfCall {
     const std::optional<Tree>& of(TreeKind kind);
 
   private:
+    std::optional<Tree> packed(TreeKind kind) const;
+
     const Topology& topology_;
-    const int root_host_;
+    const Placement& placement_;
+    const int root_;  ///< a rank
     const std::size_t length_bytes_;
     std::map<TreeKind, std::optional<Tree>> made_;
 };

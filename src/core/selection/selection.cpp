@@ -259,20 +259,19 @@ std::optional<double> bound_of(const CallShape& shape, const RankNetwork& networ
 Deciding::Deciding(const CallShape& shape, std::shared_ptr<const RankNetwork> network, const std::optional<Arm>& present)
     : shape_(known_to_all(shape)), network_(std::move(network)), present_(present), host_shape_(shape_),
       trees_(shape_, network_->topology(), network_->placement()), hosts_(network_->of_hosts()),
-      composed_(network_->host_count() > 1 && consists_of_levels(shape.collective)),
+      composed_(network_->host_count() > 1 && has_several_ranks_on_a_host() && consists_of_levels(shape.collective)),
       bound_us_(bound_of(shape_, *network_)) {
     host_shape_.root = network_->placement().host_of(shape.root);
 }
 
 Decision Deciding::decide() {
-    const bool in_two_steps = composed_ && has_several_ranks_on_a_host();
-    if (in_two_steps) {
+    if (composed_) {
         predict_in_full(native_candidate(shape_.collective));
         predict_ranks();
     }
     predict_shapes();
     predict_refinements();
-    if (in_two_steps) predict_best_in_full();
+    if (composed_) predict_best_in_full();
     if (composed_ && network_->placement().most_ranks_on_a_host() > 2) predict_insides();
     const Topology& topology = network_->topology();
     decision_ = fastest(shape_, fastest_first());
@@ -496,10 +495,9 @@ Limits Deciding::limits_now() const {
 void Deciding::predict_between_hosts(const Candidate& candidate) {
     ++predictions_;
     const Estimate between = counted(estimate(candidate, host_shape_, hosts_, trees_, limits_now()));
-    const bool in_full = !has_several_ranks_on_a_host();
-    const auto inside = in_full ? std::optional(0.0) : inside_us(candidate);
+    const auto inside = inside_us(candidate);
     if (!between.time_us || !inside) return;
-    evaluated_.push_back({candidate, *between.time_us + *inside, in_full, between.longest_bytes});
+    evaluated_.push_back({candidate, *between.time_us + *inside, false, between.longest_bytes});
 }
 
 void Deciding::predict_in_full(const Candidate& candidate) {

@@ -308,6 +308,23 @@ TEST(Ruling, EveryCandidateKeepsItsPromiseWhereverRanksAre) {
     }
 }
 
+TEST(Ruling, PackedTreesAreOfRanksWhereHostsHaveSeveral) {
+    for (const Placement& placement : {Placement::in_blocks(4, 2), test::random_placement(3, 5, 16)}) {
+        Network network = test::random_network(7, placement.host_count());
+        network.transport.initial_window_bytes = 4000;
+        const Topology topology = topology_of(network);
+        for (const Collective collective : {Collective::broadcast, Collective::reduce, Collective::allreduce}) {
+            const Candidate candidate = parse_candidate(collective, "packed_trees").candidate.value();
+            const int root = row_of(collective).rooted ? placement.rank_count() - 2 : 0;
+            const CallShape shape{.collective = collective, .root = root, .length_bytes = 40'000, .unit_bytes = 4};
+            expect_promise_kept(candidate, shape, topology, placement);
+            const auto arm = arm_for(candidate, shape, {topology, placement});
+            EXPECT_EQ(arm->tree->size(), placement.rank_count());
+            EXPECT_GT(arm->tree->shares.size(), 1U);
+        }
+    }
+}
+
 TEST(Ruling, NativeHasNoSchedule) {
     EXPECT_FALSE(build_all(Arm{native_candidate(Collective::broadcast)}, {}, Placement({0, 0})));
 }
@@ -362,6 +379,21 @@ TEST(RanksDecision, OfAMessageAmongManyRanksIsNearTheBound) {
                 << to_string(decision.chosen.candidate) << ' ' << length_bytes;
             EXPECT_LE(decision.messages, 2 * most_messages_predicted);
         }
+    }
+}
+
+// Two hosts of two ranks in each site: a message that goes from host to host by one rank each has a quarter of the
+// connections, and took 3.2 and 3.5 times the bound.
+TEST(RanksDecision, OfALongMessageUsesTheConnectionsOfAllRanks) {
+    const Network sites = test::six_sites();
+    Network network = test::network_of(12, [&](int a, int b) { return sites.link(2 * a - a % 2, 2 * b - b % 2); });
+    network.transport = {.initial_window_bytes = Transport::ten_packets_bytes, .header_bytes = 64};
+    const auto ranks = std::make_shared<const RankNetwork>(topology_of(network), Placement::in_blocks(12, 2));
+    for (const Collective collective : {Collective::broadcast, Collective::reduce}) {
+        const CallShape shape{.collective = collective, .root = 12, .length_bytes = 1 << 20, .unit_bytes = 4};
+        const Decision decision = decide(shape, ranks, {});
+        EXPECT_LE(chosen_us(decision), 1.5 * *decision.bound_us)
+            << to_string(collective) << ' ' << to_string(decision.chosen.candidate);
     }
 }
 

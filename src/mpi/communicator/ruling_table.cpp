@@ -164,8 +164,8 @@ void RulingTable::take(const Ruling& ruling, std::uint64_t call, RulingRecord ex
     forget_recent();
     explained.first_call = call;
     explained.chosen = to_string(ruling.arm.candidate);
-    if (ruling.arm.tree) {
-        explained.tree = ruling.arm.tree->parent;
+    if (ruling.arm.tree && ruling.arm.tree->size() == members_.placement->host_count()) {
+        explained.tree = ruling.arm.tree->parent;  // not one of ranks
     }
     const std::lock_guard lock(record_.mutex);
     log_if_changed(ruling, explained);

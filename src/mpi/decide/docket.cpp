@@ -175,6 +175,7 @@ std::vector<Ruling> Docket::take_fresh(std::uint64_t call, const std::vector<Dec
 }
 
 void Docket::carry(const std::vector<int>& parent_of) {
+    if (network_ && parent_of.size() > static_cast<std::size_t>(network_->host_count())) return;  // of ranks
     const std::size_t most = 4 * parent_of.size();
     for (std::size_t host = 0; host < parent_of.size() && carrying_.size() < most; ++host) {
         if (parent_of[host] >= 0) carrying_.emplace_back(parent_of[host], static_cast<int>(host));
