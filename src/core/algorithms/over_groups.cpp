@@ -597,7 +597,8 @@ Blocks owned_blocks(const Request& request) {
     const int last = *std::ranges::max_element(site_of);
     const int owning = std::max(last + 1 - request.parameters.outer, 1);
     const std::size_t owners = ranks_in([&](int site) { return site < owning; });
-    const std::size_t nearest = owning > 1 && owning <= last ? ranks_in([](int site) { return site == 0; }) : 0;
+    const std::size_t in_first = owning <= last ? ranks_in([](int site) { return site == 0; }) : 0;
+    const std::size_t nearest = in_first < owners ? in_first : 0;  // where it owns all, nothing can be shifted
     const std::size_t cut = std::min(static_cast<std::size_t>(request.parameters.spread),
                                      ranks_in([&](int site) { return site == last; }));
     const std::size_t equal_bytes = request.length_bytes / owners;
