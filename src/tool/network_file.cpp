@@ -61,33 +61,19 @@ bool take_memory(NetworkFile& to, Numbers numbers) {
     return numbers[0] < infinity && numbers[1] < infinity && all_positive(numbers.subspan(2));
 }
 
+template <std::size_t Transport::* limit, std::size_t least = 0>
+bool take_bytes(NetworkFile& to, Numbers numbers) {
+    to.network.transport.*limit = static_cast<std::size_t>(numbers[0]);
+    return numbers[0] < infinity && numbers[0] >= least;
+}
+
 constexpr Kind kinds[] = {
     {"hosts", 1, take_hosts},
-    {"eager_limit_bytes", 1,
-     [](NetworkFile& to, Numbers numbers) {
-         to.network.transport.eager_limit_bytes = static_cast<std::size_t>(numbers[0]);
-         return numbers[0] < infinity;
-     }},
-    {"initial_window_bytes", 1,
-     [](NetworkFile& to, Numbers numbers) {
-         to.network.transport.initial_window_bytes = static_cast<std::size_t>(numbers[0]);
-         return numbers[0] < infinity && numbers[0] >= 1;
-     }},
-    {"header_bytes", 1,
-     [](NetworkFile& to, Numbers numbers) {
-         to.network.transport.header_bytes = static_cast<std::size_t>(numbers[0]);
-         return numbers[0] < infinity;
-     }},
-    {"buffered_limit_bytes", 1,
-     [](NetworkFile& to, Numbers numbers) {
-         to.network.transport.buffered_limit_bytes = static_cast<std::size_t>(numbers[0]);
-         return numbers[0] < infinity;
-     }},
-    {"detached_bytes", 1,
-     [](NetworkFile& to, Numbers numbers) {
-         to.network.transport.detached_bytes = static_cast<std::size_t>(numbers[0]);
-         return numbers[0] < infinity;
-     }},
+    {"eager_limit_bytes", 1, take_bytes<&Transport::eager_limit_bytes>},
+    {"initial_window_bytes", 1, take_bytes<&Transport::initial_window_bytes, 1>},
+    {"header_bytes", 1, take_bytes<&Transport::header_bytes>},
+    {"buffered_limit_bytes", 1, take_bytes<&Transport::buffered_limit_bytes>},
+    {"detached_bytes", 1, take_bytes<&Transport::detached_bytes>},
     {"bbr", 0,
      [](NetworkFile& to, Numbers) {
          to.network.transport.bbr = true;

@@ -158,7 +158,9 @@ std::vector<Ruling> Docket::take_fresh(std::uint64_t call, const std::vector<Dec
         for (const Decided& each : decided) {
             if (each.announced) {
                 rulings.push_back(each.ruling);
-                if (each.ruling.arm.tree) carry(each.ruling.arm.tree->parent);
+                const auto& tree = each.ruling.arm.tree;
+                const bool is_of_hosts = tree && tree->size() == subject_.ranks.host_count();
+                if (is_of_hosts) carry(tree->parent);
                 announced_[each.ruling.id] = each;
             }
         }
@@ -175,7 +177,6 @@ std::vector<Ruling> Docket::take_fresh(std::uint64_t call, const std::vector<Dec
 }
 
 void Docket::carry(const std::vector<int>& parent_of) {
-    if (network_ && parent_of.size() > static_cast<std::size_t>(network_->host_count())) return;  // of ranks
     const std::size_t most = 4 * parent_of.size();
     for (std::size_t host = 0; host < parent_of.size() && carrying_.size() < most; ++host) {
         if (parent_of[host] >= 0) carrying_.emplace_back(parent_of[host], static_cast<int>(host));
