@@ -5,9 +5,11 @@ import pytest
 from made_up import mpi_named, report
 from mutirao.base.errors import UsageError
 from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.lab.network import HostNetwork
 from mutirao.measure.measure import Measurement, Point, bound_us
 from mutirao_studies import long_messages
 from mutirao_studies.document import page_of
+from mutirao_studies.windows import windows_bound_us
 from pages import assert_stands_alone
 
 _OWN_MS = 40.0
@@ -76,3 +78,15 @@ def test_what_is_asked_for_is_measured_and_said_again(asked):
 def test_an_unknown_tcp_is_refused():
     with pytest.raises(UsageError, match="plain"):
         long_messages.Plan(tcp=["reno"])
+
+
+def test_no_call_after_a_pause_is_faster_than_its_windows():
+    # A host at 50 ms and one at 20 ms from the root, 80 ms from each other: ten packets, twenty 40 ms later.
+    near = HostNetwork.from_sites(["root", "far", "near"], [[0, 100, 40], [100, 0, 160], [40, 160, 0]])
+    packets = 1448
+    for name, count, ends_ms in [("broadcast", 10, 50), ("broadcast", 11, 100), ("broadcast", 21, 150), ("reduce", 21, 150),
+                                 ("allreduce", 10, 50), ("allreduce", 21, 150), ("gather", 29, 50), ("scatter", 46, 80),
+                                 ("scan", 99, 0)]:
+        assert windows_bound_us(near, 3, name, count * packets, 0) == pytest.approx(ends_ms * 1000), (name, count)
+    # Four pairs of ranks instead of one.
+    assert windows_bound_us(near, 6, "broadcast", 40 * packets, 0) == pytest.approx(50_000)

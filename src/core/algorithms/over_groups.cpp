@@ -586,7 +586,7 @@ Schedule once_in_blocks(const Request& request, Movement movement) {
 }
 
 /// What leaves at once over a connection that was idle, less what the library sends before it.
-constexpr std::size_t at_once_bytes = Transport::ten_packets_bytes - 480;
+constexpr std::size_t at_once_bytes = Transport::ten_packets_bytes - Transport::spare_bytes;
 
 /// Who owns how much of a message: the farthest groups nothing, so that their connections carry their part once each
 /// way. The group that is nearest to these owns more, and the others up to a twentieth less, as far as its part still

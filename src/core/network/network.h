@@ -42,6 +42,8 @@ struct Transport {
     static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
     /// TCP's data in an Ethernet frame of 1500 bytes with time stamps, and RFC 6928's ten such segments.
     static constexpr std::size_t packet_bytes = 1448, ten_packets_bytes = 10 * packet_bytes;
+    /// More than any MPI library sends before the bytes of a message.
+    static constexpr std::size_t spare_bytes = 480;
 
     /// Messages longer than this wait for the receiver's consent first (the rendezvous protocol):
     /// one more round trip before the data moves.

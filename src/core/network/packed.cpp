@@ -18,9 +18,6 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// What MPI libraries send before the bytes of a message, and to spare.
-constexpr std::size_t spare_bytes = 480;
-
 /// Of links that take a message at once whatever its length: as long as goes without asking the receiver.
 constexpr std::size_t usual_share_bytes = 60 * 1024;
 
@@ -32,7 +29,7 @@ std::size_t share_count(const Network& network, std::size_t length_bytes) {
     const std::size_t window_bytes = network.transport.at_once_bytes();
     const std::size_t share_bytes = window_bytes == Transport::unlimited
                                         ? usual_share_bytes
-                                        : std::max(window_bytes, 2 * spare_bytes) - spare_bytes;
+                                        : std::max(window_bytes, 2 * Transport::spare_bytes) - Transport::spare_bytes;
     const auto hosts = static_cast<std::size_t>(std::max(network.host_count(), 1));
     return std::min((length_bytes + share_bytes - 1) / share_bytes, most_packed_places / hosts);
 }

@@ -158,9 +158,7 @@ std::vector<Ruling> Docket::take_fresh(std::uint64_t call, const std::vector<Dec
         for (const Decided& each : decided) {
             if (each.announced) {
                 rulings.push_back(each.ruling);
-                const auto& tree = each.ruling.arm.tree;
-                const bool is_of_hosts = tree && tree->size() == subject_.ranks.host_count();
-                if (is_of_hosts) carry(tree->parent);
+                if (const auto& tree = each.ruling.arm.tree) carry(tree->parent);
                 announced_[each.ruling.id] = each;
             }
         }
@@ -177,9 +175,14 @@ std::vector<Ruling> Docket::take_fresh(std::uint64_t call, const std::vector<Dec
 }
 
 void Docket::carry(const std::vector<int>& parent_of) {
-    const std::size_t most = 4 * parent_of.size();
-    for (std::size_t host = 0; host < parent_of.size() && carrying_.size() < most; ++host) {
-        if (parent_of[host] >= 0) carrying_.emplace_back(parent_of[host], static_cast<int>(host));
+    const World& ranks = subject_.ranks;
+    const auto hosts = static_cast<std::size_t>(ranks.host_count());
+    const bool is_of_hosts = parent_of.size() == hosts;
+    const auto host_at = [&](int place) { return is_of_hosts ? place : ranks.placement->host_of(place); };
+    for (std::size_t place = 0; place < parent_of.size() && carrying_.size() < 4 * hosts; ++place) {
+        if (parent_of[place] < 0) continue;
+        const std::pair link{host_at(parent_of[place]), host_at(static_cast<int>(place))};
+        if (link.first != link.second) carrying_.push_back(link);
     }
 }
 

@@ -109,6 +109,7 @@ class Docket {
     void recall(Deliberated& about) const;
     void read_profile(bool news);
     void take_on(const ShapeClass& shapes);
+    /// Along a tree of hosts, or of ranks where these are more.
     void carry(const std::vector<int>& parent_of);
     std::optional<Arm> incumbent(const ShapeClass& shapes) const;
     void note(const ShapeClass& shapes, Decision& decision);
