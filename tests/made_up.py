@@ -50,12 +50,18 @@ def report(hosts, classes=(), sites=None):
     """As mutirao writes it."""
     latency_us = [[0 if a == b else 1000 + a + b for b in range(hosts)] for a in range(hosts)]
     return {"mutirao": "0", "mpi": "x", "start": dict(START), "forgotten_communicators": 0,
-            "communicators": [{
-                "name": "MPI_COMM_WORLD", "ranks": hosts, "hosts": hosts, "calls": 40,
-                "state": "mutirao", "reason": "network measured", "first_ruled_call": 0,
-                "first_ruled_ms": 411.5, "sites": sites or [0] * hosts,
-                "tree": [[a, a + 1] for a in range(hosts - 1)], "latency_us": latency_us,
-                "adaptation": said_of_adapting("auto"), "classes": list(classes)}]}
+            "communicators": [communicator(
+                "MPI_COMM_WORLD", hosts, hosts=hosts, calls=40, state="mutirao", reason="network measured",
+                first_ruled_call=0, first_ruled_ms=411.5, sites=sites or [0] * hosts,
+                tree=[[a, a + 1] for a in range(hosts - 1)], latency_us=latency_us,
+                adaptation=said_of_adapting("auto"), classes=list(classes))]}
+
+
+def communicator(name, ranks, **more):
+    """Of which nothing more is known."""
+    return {"name": name, "ranks": ranks, "hosts": 0, "calls": 1, "state": "not yet", "reason": "", "sites": [],
+            "tree": [], "latency_us": [], "adaptation": said_of_adapting("off", epochs=0, horizon_calls=0),
+            "classes": [], **more}
 
 
 def said_of_adapting(mode, **more):
@@ -64,19 +70,24 @@ def said_of_adapting(mode, **more):
             "check_ms": [], "taken_up": [], **more}
 
 
-def calls_of(root, length_bytes, *rulings, native_calls=0):
+def calls_of(root, length_bytes, *rulings, collective="broadcast", native_calls=0, **more):
     """Of one class, ruled as ruling() says; calls ruled to be native count as such."""
     natively = sum(each["calls"] for each in rulings if each["chosen"] == "native")
-    return {"collective": "broadcast", "root": root, "length_bytes": length_bytes,
+    return {"collective": collective, "root": root, "length_bytes": length_bytes,
             "first_call": 0, "native_calls": native_calls + natively, "rulings": [
                 {**each, "calls": 0 if each["chosen"] == "native" else each["calls"]}
-                for each in rulings], "forgotten_rulings": 0, "forgotten_calls": 0}
+                for each in rulings], "forgotten_rulings": 0, "forgotten_calls": 0, **more}
 
 
-def ruling(chosen, considered=(), first_call=0):
+def ruling(chosen, considered=(), first_call=0, **more):
+    """`considered`: what each candidate is predicted to take."""
     return {"first_call": first_call, "calls": 4, "chosen": chosen, "reason": "because",
             "probe_calls": 0, "settled": True,
-            "considered": [{"candidate": name, "predicted_us": us} for name, us in considered]}
+            "considered": [{"candidate": name, "predicted_us": us} for name, us in dict(considered).items()], **more}
+
+
+def took(candidate, median_us, low_us, high_us):
+    return {"candidate": candidate, "median_us": median_us, "low_us": low_us, "high_us": high_us, "samples": 3}
 
 
 class MadeUpJobs:

@@ -9,7 +9,7 @@ import statistics
 
 import pytest
 
-from made_up import JobsThatTake, mpi_named
+from made_up import JobsThatTake, calls_of, mpi_named, report, ruling
 from mutirao.base.errors import Failure, UsageError
 from mutirao.catalogue import core_tool
 from mutirao.catalogue.collectives import COLLECTIVES
@@ -240,11 +240,9 @@ def test_native_beside_it_counts_more_than_another_job():
 def measured(*rulings):
     """A free run of 8 bytes; of each ruling what was chosen, and what was still tried."""
     contender = Contender(OWN_CHOICE, next(iter(KNOWN)), {"allreduce": OWN_CHOICE, "start": "soon"}, "allreduce")
-    report = {"communicators": [{"state": "mutirao", "classes": [
-        {"collective": "allreduce", "root": 0, "length_bytes": 8, "first_call": 0, "native_calls": 1,
-         "rulings": [{"first_call": 9, "calls": 1, "chosen": chosen, "settled": not tries, "probe_calls": len(tries)}
-                     for chosen, *tries in rulings]}]}]}
-    return free_run(Measurement(contender, (), report, 1.0), 8, 0)
+    given = [ruling(chosen, first_call=9, settled=not tries, probe_calls=len(tries)) for chosen, *tries in rulings]
+    told = report(2, [calls_of(0, 8, *given, collective="allreduce", native_calls=1)])
+    return free_run(Measurement(contender, (), told, 1.0), 8, 0)
 
 
 def test_what_ran_is_told_once():

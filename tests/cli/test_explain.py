@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from made_up import said_of_adapting
+from made_up import calls_of, communicator, ruling, said_of_adapting, took
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.units import duration, size
 from mutirao.catalogue.tree_text import draw_tree
@@ -29,7 +29,6 @@ FOLLOWED = said_of_adapting("auto", epochs=12)
 # 16 calls that took 8.05 ms and saved as much, and 14 native ones of 16.1 ms.
 ACCOUNT = {"took_us": 16 * 8050 + 14 * 16100, "saved_us": 16 * 8050, "error_us": 3200, "probes_us": 0,
            "unknown_calls": 0}
-NOT_FOLLOWED = said_of_adapting("off", epochs=0, horizon_calls=0)
 REPORT = {
     "mutirao": "0.1.0", "mpi": "Open MPI v5.0.11",
     "start": {"native_reason": "", "twin_ms": 3711, "waited_ms": 0, "introduced_ms": 1250},
@@ -39,35 +38,19 @@ REPORT = {
         "line": "3.58 s slower on each rank (measured, net of what it cost); 25 of 43 collective calls ran by its"
                 " algorithms"},
     "communicators": [
-        {"name": "MPI_COMM_WORLD", "ranks": 4, "hosts": 4, "calls": 40, "state": "mutirao",
-         "reason": "network measured", "first_ruled_call": 9, "first_ruled_ms": 4200,
-         "sites": [0, 0, 1, 1], "tree": [[0, 1], [1, 2], [2, 3]], "latency_us": LATENCY_US,
-         "adaptation": FOLLOWED,
-         "classes": [
-             {"collective": "broadcast", "root": 1, "length_bytes": 24, "first_call": 0,
-              "native_calls": 14, "account": ACCOUNT, "rulings": [
-                  {"first_call": 9, "calls": 16, "probe_calls": 0, "settled": True, "chosen": "tree:kind=mst",
-                   "reason": "predicted to be the fastest", "bound_us": 7800,
-                   "considered": [{"candidate": "tree:kind=mst", "predicted_us": 8050},
-                                  {"candidate": "native", "predicted_us": 16100}]},
-                  {"first_call": 25, "calls": 0, "probe_calls": 0, "settled": True, "chosen": "native",
-                   "reason": "nothing is faster", "considered": []}]},
-             {"collective": "broadcast", "root": 3, "length_bytes": 4096, "first_call": 30,
-              "native_calls": 1, "rulings": []},
-             {"collective": "broadcast", "root": -1, "length_bytes": 8, "first_call": 31,
-              "native_calls": 0, "rulings": [
-                  {"first_call": 31, "calls": 9, "chosen": "chain", "reason": "", "considered": []},
-              ]}]},
-        {"name": "halves", "ranks": 2, "hosts": 1, "calls": 3, "state": "native",
-         "reason": "one host", "sites": [0], "tree": [], "latency_us": [[0]],
-         "adaptation": NOT_FOLLOWED, "classes": []},
-        {"name": "short", "ranks": 3, "hosts": 0, "calls": 1, "state": "not yet", "reason": "",
-         "sites": [], "tree": [], "latency_us": [], "adaptation": NOT_FOLLOWED, "classes": []},
-        {"name": "in time", "ranks": 3, "hosts": 3, "calls": 2, "state": "mutirao",
-         "reason": "network measured", "sites": [], "tree": [], "latency_us": [],
-         "adaptation": NOT_FOLLOWED, "classes": []},
-    ],
-}
+        communicator(
+            "MPI_COMM_WORLD", 4, hosts=4, calls=40, state="mutirao", reason="network measured", first_ruled_call=9,
+            first_ruled_ms=4200, sites=[0, 0, 1, 1], tree=[[0, 1], [1, 2], [2, 3]], latency_us=LATENCY_US,
+            adaptation=FOLLOWED, classes=[
+                calls_of(1, 24, ruling("tree:kind=mst", {"tree:kind=mst": 8050, "native": 16100}, 9, calls=16,
+                                       reason="predicted to be the fastest", bound_us=7800),
+                         ruling("native", first_call=25, calls=0, reason="nothing is faster"), native_calls=14,
+                         account=ACCOUNT),
+                calls_of(3, 4096, native_calls=1, first_call=30),
+                calls_of(-1, 8, ruling("chain", first_call=31, calls=9, reason=""), first_call=31)]),
+        communicator("halves", 2, hosts=1, calls=3, state="native", reason="one host", sites=[0], latency_us=[[0]]),
+        communicator("short", 3),
+        communicator("in time", 3, hosts=3, calls=2, state="mutirao", reason="network measured")]}
 
 
 @pytest.fixture
@@ -119,14 +102,13 @@ def test_in_short_a_line_for_each_kind_of_call_the_longest_first(shown):
 def test_in_short_what_is_chosen_stands_beside_native(shown):
     tree, _ = REPORT["communicators"][0]["classes"][0]["rulings"]
     assert ("  broadcast of 24 B from rank 2  16 calls  tree:kind=mst; 0.50 x native, predicted; others were still to"
-            " be tried") in shown(with_class(rulings=[{**tree, "settled": False}]))
+            " be tried") in shown(with_class({**tree, "settled": False}))
 
 
 def test_in_short_it_fits_a_screen(shown):
     """After six kinds of calls, and after many."""
     names = ("scan", "barrier", "gather", "alltoall", "reduce", "scatter")
-    classes = [{"collective": name, "root": 0, "length_bytes": 24 << number, "first_call": 0, "native_calls": 2,
-                "rulings": []} for number in range(5) for name in names]
+    classes = [calls_of(0, 24 << number, collective=name, native_calls=2) for number in range(5) for name in names]
     for kinds, told in ((classes[:6], 6), (classes, 8)):
         lines = shown(with_world(classes=kinds))
         assert len(lines) <= 24 and sum(line.endswith("2 calls  native") for line in lines) == told
@@ -149,11 +131,8 @@ def test_says_what_ran_from_when_on_and_why(explained):
 
 
 def test_groups_calls_by_collective_and_names_a_root_only_where_there_is_one(explained):
-    classes = [{"collective": name, "root": root, "length_bytes": length, "first_call": 0,
-                "native_calls": 2, "rulings": []}
-               for name, root, length in (("scan", 0, 8), ("gather", 2, 24), ("scan", 0, 4096),
-                                          ("scatter", -1, 24), ("alltoall", 0, 24),
-                                          ("barrier", 0, 0))]
+    classes = [calls_of(root, length, collective=name, native_calls=2) for name, root, length in (
+        ("scan", 0, 8), ("gather", 2, 24), ("scan", 0, 4096), ("scatter", -1, 24), ("alltoall", 0, 24), ("barrier", 0, 0))]
     classes.append({**classes[0], "commutes": False})
     lines = explained(with_world(classes=classes))
     heads = [before for before, after in zip(lines, lines[1:])
@@ -195,15 +174,13 @@ def test_says_what_the_start_cost(explained):
         " (start=wait)", ""]
 
 
-def with_class(**of_class):
-    return with_world(classes=[{
-        "collective": "broadcast", "root": 2, "length_bytes": 24, "first_call": 0, "native_calls": 0, **of_class}])
+def with_class(*rulings, **of_class):
+    return with_world(classes=[calls_of(2, 24, *rulings, **of_class)])
 
 
 def test_draws_the_tree_that_ran(explained):
     """From its root, and not the minimum spanning tree that stands in the report, too."""
-    told = explained(with_class(rulings=[
-        {"first_call": 9, "calls": 16, "chosen": "tree:kind=greedy", "tree": [2, 0, -1, 2]}]))
+    told = explained(with_class(ruling("tree:kind=greedy", first_call=9, calls=16, tree=[2, 0, -1, 2])))
     assert_follow(told, "the tree over which 16 calls went: broadcast of 24 B from rank 2 (tree:kind=greedy); its links"
                   " with their one-way latencies:", "host 2 (site 1)", "├─ host 3 (site 1)  50.0 us",
                   "└─ host 0 (site 0)  9.00 ms", "└─ host 1 (site 0)  100.0 us")
@@ -212,17 +189,11 @@ def test_draws_the_tree_that_ran(explained):
 
 
 # Two hosts, one kind of calls: one of each thing that a report may have.
-SMALL = {**REPORT, "communicators": [{
-    **REPORT["communicators"][0], "hosts": 2, "sites": [0, 1], "tree": [[0, 1]],
-    "latency_us": [[0, 9], [9, 0]], "classes": [{
-        "collective": "broadcast", "root": 0, "length_bytes": 24, "first_call": 0, "native_calls": 3,
-        "forgotten_rulings": 1, "forgotten_calls": 2,
-        "account": {"took_us": 99.5, "saved_us": 20, "error_us": 3.0, "probes_us": -1.5, "unknown_calls": 1},
-        "rulings": [{"first_call": 3, "calls": 9, "probe_calls": 2, "settled": False, "chosen": "chain",
-                     "tree": [-1, 0], "reason": "because", "bound_us": 4.0,
-                     "considered": [{"candidate": "chain", "predicted_us": 5.0}],
-                     "measured": [{"candidate": "chain", "median_us": 5.0, "low_us": 4.0,
-                                   "high_us": 6.0, "samples": 3}]}]}]}]}
+SMALL = with_world(hosts=2, sites=[0, 1], tree=[[0, 1]], latency_us=[[0, 9], [9, 0]], classes=[calls_of(
+    0, 24, ruling("chain", {"chain": 5.0}, 3, calls=9, probe_calls=2, settled=False, tree=[-1, 0], bound_us=4.0,
+                  measured=[took("chain", 5.0, 4.0, 6.0)]),
+    native_calls=3, forgotten_rulings=1, forgotten_calls=2,
+    account={"took_us": 99.5, "saved_us": 20, "error_us": 3.0, "probes_us": -1.5, "unknown_calls": 1})])
 
 
 def damaged():
@@ -387,16 +358,16 @@ def test_a_hundred_communicators_fit_a_screen(shown):
 
 def test_says_how_many_calls_were_on_probe(explained):
     """Where there were no others, how much longer they took; and where native's time is not known, only that."""
-    probed = {"first_call": 8, "calls": 0, "probe_calls": 6, "settled": False, "chosen": "native", "reason": "as fast"}
+    probed = ruling("native", first_call=8, calls=0, probe_calls=6, settled=False, reason="as fast")
     lost = {**ACCOUNT, "saved_us": 0, "error_us": 0, "probes_us": 2500, "unknown_calls": 0}
-    told = explained(with_class(native_calls=34, rulings=[probed], account=lost))
+    told = explained(with_class(probed, native_calls=34, account=lost))
     assert_follow(told, "from call 9 on: native, beside 6 calls on probe", "why: as fast",
                   "not settled: others were still to be tried", "lost on each rank, measured, net of probes: 2.50 ms")
     hidden = {**ACCOUNT, "saved_us": 4000, "error_us": 2000, "probes_us": 2500}
-    told = explained(with_class(native_calls=34, rulings=[probed], account=hidden))
+    told = explained(with_class(probed, native_calls=34, account=hidden))
     assert "as fast as the MPI library's own, measured, net of probes: ± 2.00 ms on each rank" in told
     chain = {**probed, "calls": 20, "chosen": "chain", "settled": True}
-    told = explained(with_class(native_calls=14, rulings=[chain], account={**lost, "unknown_calls": 3}))
+    told = explained(with_class(chain, native_calls=14, account={**lost, "unknown_calls": 3}))
     begin = told.index("from call 9 on: chain, 20 calls, beside 6 calls on probe")
     assert not any("not settled" in line for line in told)
     assert told[begin + 3] == "of 3 calls nothing says what the MPI library's own would have taken"
@@ -410,8 +381,8 @@ def test_what_all_came_to_is_said_first_and_json_is_the_report_itself(shown):
 
 
 def test_what_is_native_is_said_of_each_kind_of_call(explained):
-    choice = {"first_call": 4, "calls": 0, "chosen": "native", "reason": "measured", "probe_calls": 0}
     for settled in (True, False):
-        told = explained(with_class(native_calls=40, rulings=[], native_choice={**choice, "settled": settled}))
+        choice = ruling("native", first_call=4, calls=0, reason="measured", settled=settled)
+        told = explained(with_class(native_calls=40, native_choice=choice))
         begin = told.index("chosen: native")
         assert (told[begin + 2:begin + 3] == ["not settled: others were still to be tried"]) == (not settled)

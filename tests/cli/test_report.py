@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from test_explain import REPORT, following
 
+from made_up import calls_of, ruling, took
 from mutirao.explain.choices import class_row
 from mutirao.explain.full import all_of
 from mutirao.explain.page import make_page
@@ -23,33 +24,19 @@ from shared import refused
 HOSTILE = '"><script>alert(1)</script>$json & \'x'
 
 
-def candidates(**times_us):
-    return [{"candidate": name, "predicted_us": us} for name, us in times_us.items()]
-
-
-def took(name, median_us, low_us, high_us):
-    return {"candidate": name, "median_us": median_us, "low_us": low_us, "high_us": high_us,
-            "samples": 3}
-
-
 # Calls 1 to 10 native, to 30 native but for 13 on probe, which took 0.1 ms longer each; to 50 linear, 1.5 ms
 # shorter than native, then ring, 0.4 ms longer.
-TRIED = {"collective": "allgather", "root": 0, "length_bytes": 16384, "first_call": 0,
-         "native_calls": 17, "forgotten_rulings": 0, "forgotten_calls": 0,
-         "account": {"took_us": 10 * 2000 + 13 * 2100 + 7 * 2000 + 20 * 500 + 50 * 2400,
-                     "saved_us": 20 * 1500 - 50 * 400, "error_us": 2500, "probes_us": 13 * 100, "unknown_calls": 0},
-         "rulings": [
-             {"first_call": 10, "calls": 0, "probe_calls": 13, "chosen": "native", "settled": False,
-              "reason": "to be tried", "considered": candidates(linear=400, ring=300, native=900)},
-             {"first_call": 30, "calls": 20, "probe_calls": 0, "chosen": "linear", "settled": True,
-              "reason": "measured", "bound_us": 250,
-              "considered": candidates(linear=400, ring=300, native=900),
-              "measured": [took("linear", 500, 450, 550), took("native", 2000, 1900, 2100)]},
-             {"first_call": 50, "calls": 50, "probe_calls": 0, "chosen": "ring:segment_bytes=8", "settled": True,
-              "reason": "measured anew", "bound_us": 250,
-              "considered": candidates(**{"ring:segment_bytes=8": 300, "native": 900}),
-              "measured": [took("ring:segment_bytes=8", 2400, 2300, 2500),
-                           took("native", 2000, 1800, 2150)]}]}
+TRIED = calls_of(
+    0, 16384,
+    ruling("native", {"linear": 400, "ring": 300, "native": 900}, 10, calls=0, probe_calls=13, settled=False,
+           reason="to be tried"),
+    ruling("linear", {"linear": 400, "ring": 300, "native": 900}, 30, calls=20, reason="measured", bound_us=250,
+           measured=[took("linear", 500, 450, 550), took("native", 2000, 1900, 2100)]),
+    ruling("ring:segment_bytes=8", {"ring:segment_bytes=8": 300, "native": 900}, 50, calls=50, reason="measured anew",
+           bound_us=250, measured=[took("ring:segment_bytes=8", 2400, 2300, 2500), took("native", 2000, 1800, 2150)]),
+    collective="allgather", native_calls=17,
+    account={"took_us": 10 * 2000 + 13 * 2100 + 7 * 2000 + 20 * 500 + 50 * 2400, "saved_us": 20 * 1500 - 50 * 400,
+             "error_us": 2500, "probes_us": 13 * 100, "unknown_calls": 0})
 COMMUNICATOR = {**REPORT["communicators"][0], "calls": 100, "classes": [TRIED]}
 
 
@@ -106,10 +93,9 @@ def test_what_the_program_named_is_only_text():
     report = copy.deepcopy(MEASURED)
     report["mpi"] = report["communicators"][0]["name"] = HOSTILE
     report["communicators"][0]["reason"] = HOSTILE
-    for ruling in report["communicators"][0]["classes"][0]["rulings"]:
-        ruling["reason"] = ruling["chosen"] = HOSTILE
-        ruling["considered"] = candidates(**{HOSTILE: 300, "native": 900})
-        ruling["measured"] = [took(HOSTILE, 400, 300, 500)]
+    report["communicators"][0]["classes"][0]["rulings"] = [
+        ruling(HOSTILE, {HOSTILE: 300, "native": 900}, 10 * number, reason=HOSTILE, measured=[took(HOSTILE, 400, 300, 500)])
+        for number in (1, 3, 5)]
     page = make_page(report, HOSTILE)
     assert "script" not in assert_stands_alone(page).tags
     assert text_of(page).count(HOSTILE) > 8
@@ -223,10 +209,6 @@ def test_map_has_every_host_and_every_link_of_the_tree():
     assert ends == [places[a] + places[b] for a, b in COMMUNICATOR["tree"]]
 
 
-def over_tree(parents, calls, **more):
-    return {"first_call": 5, "calls": calls, "chosen": "tree:kind=greedy", "tree": parents, **more}
-
-
 def test_latencies_on_a_map_do_not_cover_each_other():
     hosts = 24
     star = {**COMMUNICATOR, "host_names": [f"h{host}" for host in range(hosts)], "sites": [host // 4 for host in range(hosts)],
@@ -240,11 +222,12 @@ def test_latencies_on_a_map_do_not_cover_each_other():
 
 def test_map_draws_the_trees_that_ran():
     """Not the minimum spanning tree, and a tree that served two kinds of calls once."""
-    classes = [{"collective": "broadcast", "root": root, "length_bytes": 24, "first_call": 0,
-                "native_calls": 5, "rulings": rulings}
-               for root, rulings in ((2, [over_tree([2, 2, -1, 2], 30)]), (1, [over_tree([2, 2, -1, 2], 4)]),
-                                     (0, [over_tree([-1, 0, 0, 0], 50), over_tree([], 9)]),
-                                     (3, [over_tree([3, 3, 3, -1], 0)]))]
+    def over_tree(parents, calls):
+        return ruling("tree:kind=greedy", first_call=5, calls=calls, tree=parents)
+
+    classes = [calls_of(2, 24, over_tree([2, 2, -1, 2], 30)), calls_of(1, 24, over_tree([2, 2, -1, 2], 4)),
+               calls_of(0, 24, over_tree([-1, 0, 0, 0], 50), over_tree([], 9)),
+               calls_of(3, 24, over_tree([3, 3, 3, -1], 0))]
     page = make_page({**REPORT, "communicators": [{**COMMUNICATOR, "classes": classes}]}, None)
     maps = [ElementTree.fromstring(svg) for svg in
             re.findall(r'<svg class="map".*?</svg>', page, re.DOTALL)]

@@ -218,5 +218,5 @@ def test_only_calls_of_the_same_collective_count(name, length, said):
     """A barrier needs a ruling without a message; of empty messages mutirao reports none."""
     way = Contender("ring", mpi_named("openmpi-5"), {name: "ring"}, name)
     done = Measurement(way, (Point(length, 0, 1, 99.0, (11.0,), 10.0),), report(4, [
-        {**calls_of(0, 24, ruling("ring")), "collective": "allgather"}]), 1.0)
+        calls_of(0, 24, ruling("ring"), collective="allgather")]), 1.0)
     takes_part(done, said)
