@@ -42,7 +42,16 @@ def lab_of(network):
 
 def quick_mpi():
     """For tests of other things than MPI libraries: MPICH's launcher takes a second less than Open MPI's."""
+    if not found_mpis():
+        pytest.skip("no MPI library", allow_module_level=True)
     return min(found_mpis(), key=lambda mpi: mpi.known.title != "MPICH")
+
+
+def built_mpi(name):
+    mpi = next((each for each in found_mpis() if each.name == name), None)
+    if mpi is None or not mpi.built:
+        pytest.skip(f"{name} is not built: make build")
+    return mpi
 
 
 def in_time(trial):

@@ -33,7 +33,7 @@ from mutirao.measure.choice import (
 from mutirao.measure.intervals import LEAST_SAMPLES, median_interval
 from mutirao.measure.measure import Contender, Measurement, Workload, campaign_in
 from mutirao.measure.words import Place
-from mutirao.run.mpis import KNOWN, found_mpis
+from mutirao.run.mpis import KNOWN
 from shared import json_of, quick_mpi, text_of
 
 
@@ -299,7 +299,6 @@ def test_one_collective_that_fails_leaves_the_others(about_all):
     assert result["summary"]["openmpi-5"]["cells"] == len(COLLECTIVES) - 1
 
 
-@pytest.mark.skipif(not any(mpi.built for mpi in found_mpis()), reason="no MPI library")
 def test_on_one_host(mutirao):
     result = json_of(mutirao("bench", "barrier", "--choice", "--mpi", quick_mpi().name, "-n", 2, "--rounds", 1,
                              "--repeat", 2, "--settle-s", 0.2, "--settle-calls", 40, "--only", "dissemination",

@@ -23,33 +23,21 @@ REPEATED = 3000
 PAIRS = 8
 
 
-def even(generator):
-    """Runs that differ by 2% (standard deviation)."""
-    return generator.gauss(0, 0.02)
-
-
-def disturbed(generator):
-    return generator.gauss(0, 0.02) + (0.2 if generator.random() < 0.1 else 0)
-
-
-def late(generator):
-    return generator.expovariate(50)
-
-
-def of_two_kinds(generator):
-    return generator.gauss(0, 0.005) + generator.choice((0, 0.04))
-
-
-def simulated(noise, times_as_fast, generator, pairs=PAIRS):
-    """Runs of 10 s, with noise of a kind of its own."""
-    native_s = [10 * math.exp(noise(generator)) for _ in range(pairs)]
-    return Comparison(native_s, [10 / times_as_fast * math.exp(noise(generator)) for _ in range(pairs)])
+# How much the logarithm of a run's time is off: "even" by 2% (standard deviation).
+NOISE = {"even": lambda generator: generator.gauss(0, 0.02),
+         "disturbed": lambda generator: generator.gauss(0, 0.02) + (0.2 if generator.random() < 0.1 else 0),
+         "late": lambda generator: generator.expovariate(50),
+         "of_two_kinds": lambda generator: generator.gauss(0, 0.005) + generator.choice((0, 0.04))}
 
 
 def share(noise, times_as_fast, wanted, pairs=PAIRS):
-    """Of comparisons that hold what is wanted."""
-    generator = random.Random(f"{noise.__name__} {times_as_fast}")
-    return sum(wanted(simulated(noise, times_as_fast, generator, pairs)) for _ in range(REPEATED)) / REPEATED
+    """Of comparisons of runs of 10 s, with that noise, those that hold what is wanted."""
+    generator = random.Random(f"{noise} {times_as_fast}")
+
+    def runs(seconds):
+        return [seconds * math.exp(NOISE[noise](generator)) for _ in range(pairs)]
+
+    return sum(wanted(Comparison(runs(10), runs(10 / times_as_fast))) for _ in range(REPEATED)) / REPEATED
 
 
 def is_found(comparison):
@@ -62,24 +50,24 @@ def test_quantiles_are_those_of_printed_tables(freedom, quantile):
     assert student_t(0.975, freedom) == pytest.approx(quantile, abs=5e-4)
 
 
-@pytest.mark.parametrize("noise", [even, disturbed, late, of_two_kinds])
+@pytest.mark.parametrize("noise", NOISE)
 def test_of_20_comparisons_without_a_difference_at_most_one_finds_any(noise):
     assert share(noise, 1, is_found) < 0.04
 
 
 def test_of_10_comparisons_with_a_difference_of_5_percent_at_least_9_find_it():
-    assert share(even, 1.05, lambda each: each.verdict == "faster") > 0.95
-    assert share(even, 1 / 1.05, lambda each: each.verdict == "slower") > 0.95
+    assert share("even", 1.05, lambda each: each.verdict == "faster") > 0.95
+    assert share("even", 1 / 1.05, lambda each: each.verdict == "slower") > 0.95
 
 
 def test_the_interval_holds_the_truth_as_often_as_it_says():
-    held = share(even, 1.3, lambda each: each.ratio.low <= 1.3 <= each.ratio.high)
+    held = share("even", 1.3, lambda each: each.ratio.low <= 1.3 <= each.ratio.high)
     assert held == pytest.approx(CONFIDENCE, abs=0.01)
 
 
 def test_so_many_runs_as_are_advised_find_what_they_are_to():
     needed = pairs_needed(0.02 * math.sqrt(2))
-    assert 0.86 < share(even, 1 + WORTH_FINDING, is_found, needed) < 0.94
+    assert 0.86 < share("even", 1 + WORTH_FINDING, is_found, needed) < 0.94
     assert pairs_needed(3.0) > 9999
 
 

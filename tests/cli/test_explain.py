@@ -131,8 +131,9 @@ def test_says_what_ran_from_when_on_and_why(explained):
 
 
 def test_groups_calls_by_collective_and_names_a_root_only_where_there_is_one(explained):
-    classes = [calls_of(root, length, collective=name, native_calls=2) for name, root, length in (
-        ("scan", 0, 8), ("gather", 2, 24), ("scan", 0, 4096), ("scatter", -1, 24), ("alltoall", 0, 24), ("barrier", 0, 0))]
+    kinds = [("scan", 0, 8), ("gather", 2, 24), ("scan", 0, 4096), ("scatter", -1, 24), ("alltoall", 0, 24),
+             ("barrier", 0, 0)]
+    classes = [calls_of(root, length, collective=name, native_calls=2) for name, root, length in kinds]
     classes.append({**classes[0], "commutes": False})
     lines = explained(with_world(classes=classes))
     heads = [before for before, after in zip(lines, lines[1:])

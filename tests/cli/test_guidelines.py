@@ -12,7 +12,6 @@ from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.measure import guidelines, measure
 from mutirao.measure.guidelines import GUIDELINES, MARGIN, Call, calls_of, check, lengths_of_each, report
 from mutirao.measure.words import Place
-from mutirao.run.mpis import found_mpis
 from shared import json_of, quick_mpi
 
 RANKS = 4
@@ -151,7 +150,6 @@ def test_a_collective_that_fails_is_left_out(about_exscan):
     assert native["failed"] == {"scan": "it did not want to"}
 
 
-@pytest.mark.skipif(not found_mpis(), reason="no MPI library")
 def test_on_one_host(mutirao):
     result = json_of(mutirao("bench", "scan", "--guidelines", "--with", "native", "--mpi", quick_mpi().name, "-n", 2,
                              "--bytes", "8,64", "--repeat", 2, "--json"))

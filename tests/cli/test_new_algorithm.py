@@ -93,7 +93,3 @@ def test_what_is_wrong_is_one_line_and_changes_nothing(typed, copy, collective, 
     before = texts(copy)
     refused(typed("new-algorithm", collective, name, "--root", copy), *named)
     assert texts(copy) == before
-
-
-def test_another_folder_has_no_catalogue(typed, tmp_path):
-    refused(typed("new-algorithm", "gather", "mine", "--root", tmp_path), "it has no catalogue")

@@ -1,7 +1,6 @@
 """On a narrow terminal tables lose nothing."""
 
 import re
-import signal
 
 import pytest
 
@@ -9,7 +8,7 @@ from mutirao.base import progress
 from mutirao.base.output import note, print_lines, working
 from mutirao.base.tables import fits, text_table
 from mutirao.base.units import spoken
-from mutirao.cli import cli
+from shared import text_of
 
 SENTENCES = [["a-name", "MUTIRAO_A_NAME", "what it does, at some length, for whoever wants to know"]]
 
@@ -50,13 +49,11 @@ COMMANDS = ["show settings", "show algorithms", "doctor", "lab presets", "study 
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_word_is_there_at_80_and_at_100_columns_too(command, monkeypatch, capsys):
+def test_every_word_is_there_at_80_and_at_100_columns_too(command, monkeypatch, typed):
     """But for the title of a table's first column where each row is told as a paragraph."""
     def told():
-        assert cli.main(command.split()) == 0
-        return re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out)
+        return re.sub(r"\x1b\[[\d;]*m", "", text_of(typed(*command.split())))
 
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
     piped = told().split()
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     for width in ("80", "100"):

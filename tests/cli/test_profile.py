@@ -191,11 +191,6 @@ def test_an_exported_profile_is_added_once(typed, file, tmp_path):
     assert sorted(read.rows, key=repr) == sorted(profile.read(file).rows, key=repr)
 
 
-def test_what_is_no_exported_profile_is_said(typed, tmp_path):
-    (tmp_path / "rules").write_text("[{}]")
-    refused(typed("profile", "import", "rules"), "not an exported profile")
-
-
 def test_a_file_of_another_schema_is_not_read(typed, file):
     with sqlite3.connect(file) as connection:
         connection.execute("PRAGMA user_version = 99")

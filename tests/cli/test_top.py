@@ -165,14 +165,6 @@ def test_wrong_words(typed, dump_file, words, said):
     refused(typed("top", "--file", dump_file, *words), said)
 
 
-def test_unreadable_dump(typed, tmp_path):
-    """Said before anything else that is wrong: that there is no terminal."""
-    (tmp_path / "broken").write_text("{")
-    for words in (["--once"], []):
-        refused(answer := typed("top", *words, "--file", tmp_path / "broken"), "broken")
-        assert "terminal" not in answer.stderr
-
-
 class Window:
     """A terminal of 24 rows and 80 columns with `mutirao top` in it."""
 

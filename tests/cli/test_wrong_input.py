@@ -135,7 +135,7 @@ WRONG = [
     (["top", "--file", "no-such-file"], ["no-such-file"]),
     (["replay", "three-sites", "--page", "/no/such/folder/f"], ["/no/such/folder"]),
     (["new-algorithm"], ["COLLECTIVE, NAME are missing"]),
-    (["new-algorithm", "allreduce", "mine", "--root", "/tmp"], ["--root /tmp", "no checkout"]),
+    (["new-algorithm", "allreduce", "mine", "--root", "/tmp"], ["--root /tmp", "no checkout", "it has no catalogue"]),
 ]
 # Contents of files that are none of what a command reads, and the commands.
 ODD = {"deep.json": "[" * 100_000, "cut.json": '{"communicators": ', "other.json": '{"a": 1}', "empty.json": ""}
@@ -173,7 +173,8 @@ def test_a_file_of_another_kind_is_named(typed, tmp_path, words):
     ("other.json", "[]", "explain other.json", ["not a report of mutirao: what is in it is of another kind"]),
     ("bad.json", '{"a": 1}', "explain bad.json", ["bad.json is not a report of mutirao: it has no 'communicators'"]),
     ("bad.json", '{"a": 1}', "top --file bad.json", ["bad.json is not a dump of mutirao top --json: it has no 'network'"]),
-    ("bad.json", '{"a": 1}', "profile import bad.json", ["bad.json is not an exported profile\n"]),
+    *(("bad.json", content, "profile import bad.json", ["bad.json is not an exported profile\n"])
+      for content in ('{"a": 1}', "[{}]")),
     ("cut.json", '{"communicators": ', "explain cut.json", ["line 1: this is no JSON"]),
     ("program.csv", "#!/bin/sh\n", "run program.csv", ["not executable", "chmod"]),
     ("program.py", "#!/bin/sh\n", "run program.py", ["python program.py"]),

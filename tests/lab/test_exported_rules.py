@@ -4,11 +4,10 @@ algorithm ran."""
 import pytest
 
 from mutirao.catalogue.collectives import COLLECTIVES
-from shared import lab_of, network_of
-from mutirao.measure.rules import FORMATS, tables
 from mutirao.measure.measure import Contender, Workload, measure
 from mutirao.measure.profile import Fabric, Profile, Row
-from mutirao.run.mpis import found_mpis
+from mutirao.measure.rules import FORMATS, tables
+from shared import built_mpi, lab_of, network_of
 
 ONE_WAY_MS = 60  # a scheduler may keep a rank waiting for some 10 ms
 HOSTS = Fabric(1, 4, 4, (ONE_WAY_MS * 1000.0,) * 6, "", "")
@@ -29,13 +28,6 @@ def exported(form, version, collective, lengths):
     return form.write(tables(Profile(rows), form.has, form.knows_operators))
 
 
-def built(name):
-    mpi = next((each for each in found_mpis() if each.name == name), None)
-    if mpi is None or not (mpi.build_folder / "collective").is_file():
-        pytest.skip(f"{name} is not built: make build")
-    return mpi
-
-
 def assert_obeys(lab, mpi, collective, lengths):
     contender = Contender("native", mpi, collective=collective)
     points = measure(contender, [Workload(lengths, [0], repeat=2)], 4, lab).points
@@ -52,7 +44,7 @@ def test_open_mpi_obeys(lab, tmp_path, monkeypatch, collective):
     rules.write_text(exported("openmpi", "Open MPI v5", collective, [8, 64]))
     monkeypatch.setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1")
     monkeypatch.setenv("OMPI_MCA_coll_tuned_dynamic_rules_filename", str(rules))
-    assert_obeys(lab, built("openmpi-5"), collective, [8, 64])
+    assert_obeys(lab, built_mpi("openmpi-5"), collective, [8, 64])
 
 
 # MPICH's variables know no lengths; Intel MPI has none of these broadcasts.
@@ -60,7 +52,7 @@ def test_open_mpi_obeys(lab, tmp_path, monkeypatch, collective):
     *(("mpich-5", "mpich", "MPICH Version: 5", "allgather", [length]) for length in (8, 64)),
     *(("intel", "intel", "Intel(R) MPI Library 2021", name, [8, 64]) for name in ("allgather", "alltoall"))])
 def test_a_librarys_variables_are_obeyed(lab, monkeypatch, mpi_name, form, version, collective, lengths):
-    mpi = built(mpi_name)
+    mpi = built_mpi(mpi_name)
     lines = exported(form, version, collective, lengths).splitlines()
     name, value = lines[-1].removeprefix("export ").split("=", 1)
     monkeypatch.setenv(name, value.strip('"'))
@@ -68,7 +60,7 @@ def test_a_librarys_variables_are_obeyed(lab, monkeypatch, mpi_name, form, versi
 
 
 def test_mpich_obeys_its_selection_file(lab, tmp_path, monkeypatch):
-    mpi = built("mpich-5")
+    mpi = built_mpi("mpich-5")
     file = tmp_path / "selection.json"
     file.write_text(exported("mpich-json", f"MPICH Version: {mpi.version}", "allgather", [8, 64]))
     monkeypatch.setenv("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", str(file))

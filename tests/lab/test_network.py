@@ -67,6 +67,9 @@ def test_sites_expand_to_hosts():
     assert network.latency_us[0] == [0, 1000, 15000, 15000]  # the diagonal: inside the site
     assert network.latency_us[2] == [20000, 20000, 0, 0]
     assert network.round_trip_us(0, 3) == 35000
+    for count, said in ((0, "at least 1"), (501, "1002 hosts")):
+        with pytest.raises(UsageError, match=said):
+            HostNetwork.from_sites(["A", "B"], [[0, 0], [0, 0]], count)
 
 
 def fastest_by_brute_force(latency_us, a, b):
@@ -142,11 +145,3 @@ def test_the_narrowest_place_between_two_hosts():
     assert found[2, 3] == found[4, 5] == 0
     network.uplink_mbit = [0, 0, 0]
     assert network.most_mbit(0, 2) == 15
-
-
-@pytest.mark.parametrize("name, hosts, said", [
-    ("six-site", 1, "did you mean six-sites"), ("six-sites", 0, "at least 1"), ("six-sites", -1, "at least 1"),
-    ("six-sites", 1000, "6000 hosts")])
-def test_what_is_no_preset_is_said(name, hosts, said):
-    with pytest.raises(UsageError, match=said):
-        load_preset(name, hosts)

@@ -10,7 +10,6 @@ from mutirao.cli.commands.bench import NATIVE, _compared, _text
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.measure import Contender, Measurement, Point
 from mutirao.measure.words import parse_only, parse_roots, parse_sizes
-from mutirao.run.mpis import found_mpis
 from shared import json_of, quick_mpi
 
 
@@ -113,17 +112,9 @@ def test_titles_name_what_is_measured(name, consecutive, title):
     assert _text(COLLECTIVES[name], _compared([done])).splitlines()[0] == title
 
 
-@pytest.fixture
-def four_hosts(lab_possible, tmp_path):
-    """The path of a CSV file."""
-    path = tmp_path / "four.csv"
-    path.write_text("0,4,20,30\n4,0,22,26\n20,22,0,6\n30,26,6,0\n")
-    return path
-
-
-@pytest.mark.skipif(not any(mpi.built for mpi in found_mpis()), reason="no MPI library")
-def test_in_the_lab(four_hosts, mutirao):
-    answer = mutirao("bench", "broadcast", "--lab", four_hosts, "--roots", "0,2", "--mpi", quick_mpi().name,
+def test_in_the_lab(lab_possible, mutirao, tmp_path):
+    (tmp_path / "four.csv").write_text("0,4,20,30\n4,0,22,26\n20,22,0,6\n30,26,6,0\n")
+    answer = mutirao("bench", "broadcast", "--lab", "four.csv", "--roots", "0,2", "--mpi", quick_mpi().name,
                      "--only", "native,auto,chain", "--repeat", 2, "--json")
     result = json_of(answer)
     assert [each["name"] for each in result["measurements"]] == ["native", "auto", "chain"]

@@ -12,7 +12,7 @@ from mutirao.lab.network import HostNetwork
 from mutirao.measure import measure, profile
 from mutirao.measure.measure import Campaign, Measurement, Point, campaign_in
 from mutirao.measure.words import Place
-from mutirao.run.mpis import found_mpis
+from shared import built_mpi
 
 SHORT, LONG = Cell("allreduce", 8, 0), Cell("allreduce", 65536, 0)
 PREDICTED = {SHORT: {"recursive_doubling": 1.0, "native": 1.5, "rabenseifner": 1.9, "ring": 3.0},
@@ -150,9 +150,7 @@ def test_what_did_not_run_is_not_taken_for_it(monkeypatch, tune, rows, chosen, s
 
 def test_in_a_lab(lab_possible, tmp_path):
     """The whole of it, with an MPI library: the fastest takes one way, native two."""
-    mpi = next((each for each in found_mpis() if each.name == "openmpi-5" and each.built), None)
-    if mpi is None:
-        pytest.skip("openmpi-5 is not built: make build")
+    mpi = built_mpi("openmpi-5")
     cell = Cell("broadcast", 24, 0)
     network = HostNetwork.from_sites(["A", "B", "C", "D"], [[0 if a == b else 60 for b in range(4)]
                                                            for a in range(4)])

