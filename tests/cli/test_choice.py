@@ -117,17 +117,10 @@ def test_segments_make_8_and_32_of_the_first_parameters(length, expected):
 
 
 class MadeUpNetwork(JobsThatTake):
-    """Every job is a little slower than the one before, and what an arm takes, as a multiple of native, is known."""
+    """Every job is a little slower than the one before, and what a contender takes, as a multiple of native, is known."""
 
-    def __init__(self, to_native, drift=1.02, failing=()):
-        super().__init__(
-            lambda contender, length: 2 * drift ** (len(self.jobs) - 1) * to_native(contender.name, length))
-        self.failing = failing
-
-    def __call__(self, contender, *arguments, **options):
-        if contender.name in self.failing:
-            raise Failure(f"{contender.title}: it did not want to")
-        return super().__call__(contender, *arguments, **options)
+    def __init__(self, to_native, drift=1.02):
+        super().__init__(lambda contender, length: 2 * drift ** (len(self.jobs) - 1) * to_native(contender, length))
 
 
 MPI = mpi_named("openmpi-5")
@@ -150,9 +143,19 @@ def cells_of(monkeypatch):
 RATIOS = {NATIVE: 1.0, "flat": 0.8, "ring": 0.5, OWN_CHOICE: 0.6}
 
 
-def made_up_ratio(name, length):
+def made_up_ratio(contender, length):
     """Ring is best for 64 bytes, nothing better than native for 8."""
-    return RATIOS[name] if length == 64 or name == NATIVE else 1.1 * RATIOS[OWN_CHOICE] / 0.6
+    return RATIOS[contender.name] if length == 64 or contender.native else 1.1 * RATIOS[OWN_CHOICE] / 0.6
+
+
+def failing(fails, to_native=made_up_ratio):
+    """The same, but for jobs of some contenders."""
+    def ratio(contender, length):
+        if fails(contender):
+            raise Failure(f"{contender.title}: it did not want to")
+        return to_native(contender, length)
+
+    return ratio
 
 
 def test_drift_cancels_and_the_best_is_found(cells_of):
@@ -174,27 +177,22 @@ def test_drift_cancels_and_the_best_is_found(cells_of):
 
 
 def test_an_arm_for_one_length_only_and_one_that_fails_which_is_told_once(cells_of):
-    [short, long], failures = cells_of(MadeUpNetwork(made_up_ratio, failing=("ring",)), {"flat": (64,), "ring": (8, 64)})
+    made_up = MadeUpNetwork(failing(lambda contender: contender.name == "ring"))
+    [short, long], failures = cells_of(made_up, {"flat": (64,), "ring": (8, 64)})
     assert set(short.arms) == {NATIVE} and set(long.arms) == {NATIVE, "flat"}
     assert [(each["name"], each["reason"]) for each in failures] == [("ring", "it did not want to")]
 
 
 def test_a_launcher_may_fail_once(cells_of):
-    made_up = MadeUpNetwork(made_up_ratio, failing=["ring"])
-
-    def fails_once(contender, *arguments, **options):
-        try:
-            return made_up(contender, *arguments, **options)
-        finally:
-            made_up.failing = made_up.failing if contender.name == NATIVE else []
-
-    cells, failures = cells_of(fails_once, {"ring": (8, 64)})
+    once = iter([True])
+    made_up = MadeUpNetwork(failing(lambda contender: contender.name == "ring" and next(once, False)))
+    cells, failures = cells_of(made_up, {"ring": (8, 64)})
     assert failures == [] and all("ring" in cell.arms for cell in cells)
 
 
 def test_without_native_or_the_choice_there_is_nothing_to_judge(cells_of):
     with pytest.raises(Failure, match="did not want"):
-        cells_of(MadeUpNetwork(made_up_ratio, failing=(OWN_CHOICE,)), {})
+        cells_of(MadeUpNetwork(failing(lambda contender: contender.name == OWN_CHOICE)), {})
 
 
 def noisy_cell(arms, rounds, seed):
@@ -272,7 +270,7 @@ def about_all(monkeypatch, typed):
 
 def test_all_collectives_at_once(about_all):
     """Each has a row in the table. Catches barriers with a length, and arms of another collective."""
-    made_up = MadeUpNetwork(lambda name, _length: 0.5 if name == OWN_CHOICE else 1.0, drift=1.0)
+    made_up = MadeUpNetwork(lambda contender, _length: 0.5 if contender.name == OWN_CHOICE else 1.0, drift=1.0)
     said = text_of(about_all(made_up))
     assert f"{len(COLLECTIVES)} cells" in said
     for collective in COLLECTIVES.values():
@@ -286,14 +284,8 @@ def test_all_collectives_at_once(about_all):
 
 
 def test_one_collective_that_fails_leaves_the_others(about_all):
-    made_up = MadeUpNetwork(lambda _name, _length: 1.0)
-
-    def without_scan(contender, *arguments, **options):
-        if contender.collective == "scan" and contender.name == OWN_CHOICE:
-            raise Failure("it did not want to")
-        return made_up(contender, *arguments, **options)
-
-    answer = about_all(without_scan, "--json")
+    answer = about_all(MadeUpNetwork(failing(
+        lambda contender: (contender.collective, contender.name) == ("scan", OWN_CHOICE), lambda *_: 1.0)), "--json")
     result = json.loads(answer.stdout)
     assert answer.returncode == 1 and [each["collective"] for each in result["failed"]] == ["scan"]
     assert result["summary"]["openmpi-5"]["cells"] == len(COLLECTIVES) - 1

@@ -22,18 +22,14 @@ def make_page(report: dict, file: Path | None) -> str:
     its_sections = [_communicator(as_far_as_counted(each), colours) for each in report["communicators"]] or [
         section("Communicators", soft("None had a collective call that mutirao handles."))]
     commands = "\n".join(with_file(f"mutirao {command}", file) for command in ("explain", "explain --page"))
-    return str(Page("What mutirao did for this program", _verdict(total),
+    verdict = f"mutirao: {total['line']}" if total["own_calls"] else "The MPI library took all calls"
+    return str(Page("What mutirao did for this program", f"<strong>{escape(verdict)}.</strong>",
                     _lines([*head(report), *forgotten(report)]),
                     "".join(its_sections), commands, report, _tiles(report, total)))
 
 
 def _lines(lines: Iterable[str]) -> str:
     return "<br>".join(escape(line.strip()) for line in lines)
-
-
-def _verdict(total: dict) -> str:
-    said = f"mutirao: {total['line']}" if total["own_calls"] else "The MPI library took all calls"
-    return f"<strong>{escape(said)}.</strong>"
 
 
 def _tiles(report: dict, total: dict) -> list[tuple[str, str, str]]:

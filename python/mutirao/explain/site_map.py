@@ -38,8 +38,9 @@ def site_map(communicator: dict, edges: Sequence[tuple[int, int]]) -> str:
         return middle + distance * math.sin(angle), middle - distance * math.cos(angle)
 
     place = {host: at(slots.index(host), radius) for group in groups for host in group}
+    words = f"Map of {counted(len(place), 'host')} in {counted(len(set(communicator['sites'])), 'site')}"
     parts = [f'<svg class="map" viewBox="0 0 {2 * middle:.0f} {2 * middle:.0f}" role="img"'
-             f' style="max-width:{2 * middle:.0f}px" aria-label="{escape(_in_words(communicator))}">']
+             f' style="max-width:{2 * middle:.0f}px" aria-label="{escape(words)}; the text below says the same">']
     for a, b in edges:
         what = f"{host_name(communicator, a)} to {host_name(communicator, b)}: "
         (x1, y1), (x2, y2) = place[a], place[b]
@@ -69,10 +70,3 @@ def _labels(communicator: dict, edges: Sequence[tuple[int, int]], place: dict[in
         if between and is_free and math.dist(place[a], place[b]) >= _LABELLED:
             taken.append((x, y))
             yield text("on-map", x, y, duration(communicator["latency_us"][a][b]))
-
-
-def _in_words(communicator: dict) -> str:
-    """For who cannot see it."""
-    sites = len(set(communicator["sites"]))
-    hosts = counted(len(communicator["sites"]), "host")
-    return f"Map of {hosts} in {counted(sites, 'site')}; the text below says the same"

@@ -180,8 +180,14 @@ class Lab:
         One-way latency; bandwidth 0 is unlimited; loss is a probability; jitter adds up to that
         much. What is None stays. All changes become visible at once; returns their number.
         """
-        asked = dict(zip(LINK_FIELDS, (latency_ms, bandwidth_mbit, loss, jitter_ms), strict=True))
-        settings = _pair_settings({field: value for field, value in asked.items() if value is not None})
+        values = zip(LINK_FIELDS, (latency_ms, bandwidth_mbit, loss, jitter_ms), strict=True)
+        asked = {field: value for field, value in values if value is not None}
+        if not asked:
+            raise UsageError("nothing to set: give a latency, bandwidth, loss or jitter")
+        for field, value in asked.items():
+            title, _, most = LINK_FIELDS[field]
+            check_range(title, value, 0, most)
+        settings = ",".join(f"{field}={value * LINK_FIELDS[field][1]:.10g}" for field, value in asked.items())
         pairs = {(x, y) for x in self.hosts_named(a) for y in self.hosts_named(b) if x != y}
         if not one_way_only:
             pairs |= {(y, x) for x, y in pairs}
@@ -271,12 +277,3 @@ def _load(connection: Connection, network: HostNetwork, tcp: str) -> None:
 
 def _flat(matrix: Matrix) -> str:
     return " ".join(f"{value:.10g}" for row in matrix for value in row)
-
-
-def _pair_settings(asked: dict[str, float]) -> str:
-    if not asked:
-        raise UsageError("nothing to set: give a latency, bandwidth, loss or jitter")
-    for field, value in asked.items():
-        title, _, most = LINK_FIELDS[field]
-        check_range(title, value, 0, most)
-    return ",".join(f"{field}={value * LINK_FIELDS[field][1]:.10g}" for field, value in asked.items())

@@ -95,8 +95,9 @@ def legend(colours: Mapping[str, str], line: str = "") -> str:
     return f'<ul class="legend">{"".join(items)}</ul>'
 
 
-def table(columns: Sequence, rows: Sequence[Sequence], styles: Mapping[int, str] = {}) -> str:
-    """`styles` by the number of the row; cells are text, or ready HTML in a one-tuple."""
+def wide_table(columns: Sequence, rows: Sequence[Sequence], styles: Mapping[int, str] = {}) -> str:
+    """One that is pushed to and fro where the page is narrow. `styles` by the number of the row; cells are text, or
+    ready HTML in a one-tuple."""
     def cell(value: object) -> str:
         if isinstance(value, tuple):
             return value[0]
@@ -105,9 +106,4 @@ def table(columns: Sequence, rows: Sequence[Sequence], styles: Mapping[int, str]
     head = "".join(f"<th>{escape(str(column))}</th>" for column in columns)
     body = "\n".join(f'<tr class="{styles.get(number, "")}">{"".join(map(cell, row))}</tr>'
                      for number, row in enumerate(rows))
-    return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
-
-
-def wide_table(columns: Sequence, rows: Sequence[Sequence], styles: Mapping[int, str] = {}) -> str:
-    """One that is pushed to and fro where the page is narrow."""
-    return f'<div class="scroll">{table(columns, rows, styles)}</div>'
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>'
