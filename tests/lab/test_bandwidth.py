@@ -76,16 +76,12 @@ def test_a_stream_gets_the_rate_of_its_link(lab):
     assert_rate(lab, 8, ("h00", "h02"))
 
 
-def test_a_stream_gets_the_rate_of_the_narrower_uplink(uneven):
-    assert_rate(uneven, 30, ("h02", "h04"))
-    assert_rate(uneven, 10, ("h02", "h00"))
-
-
-def test_the_hosts_of_a_site_share_its_uplink(uneven):
-    """What leaves, and what enters; each direction has its own."""
-    assert_rate(uneven, 10, ("h00", "h02"), ("h01", "h04"))
-    assert_rate(uneven, 30, ("h04", "h02"), ("h05", "h03"))
-    assert_rate(uneven, 20, ("h00", "h04"), ("h05", "h01"))
+@pytest.mark.parametrize("asked_mbit, pairs", [
+    (30, [("h02", "h04")]), (10, [("h02", "h00")]),  # that of the narrower uplink
+    # The hosts of a site share its uplink: what leaves, and what enters; each direction has its own.
+    (10, [("h00", "h02"), ("h01", "h04")]), (30, [("h04", "h02"), ("h05", "h03")]), (20, [("h00", "h04"), ("h05", "h01")])])
+def test_streams_get_the_rate_of_uplinks(uneven, asked_mbit, pairs):
+    assert_rate(uneven, asked_mbit, *pairs)
 
 
 def test_inside_a_site_there_is_no_uplink(uneven):

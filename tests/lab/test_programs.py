@@ -135,14 +135,8 @@ def test_killing_half_an_agent_ends_all_it_started(lab, victim, token):
     assert processes_with(token) == []
 
 
-def test_down_ends_programs(lab_possible, three_sites, token):
-    with Lab.up(three_sites) as lab:
-        process = start_with_a_daemon(lab, token)
-    assert process.wait(SECONDS) == 255
-    wait_until(lambda: processes_with(token) == [])
-
-
-def test_killed_router_leaves_nothing(lab_possible, three_sites, token):
+@pytest.mark.parametrize("end", [Lab.down, lambda lab: lab._process.kill()], ids=["down", "its router is killed"])
+def test_a_lab_that_ends_leaves_nothing(lab_possible, three_sites, token, end):
     """Caught: agents that do not watch the lab leave programs, and so namespaces."""
     interfaces = os.listdir("/sys/class/net")
     lab = Lab.up(three_sites, name="to-be-killed")
@@ -150,7 +144,7 @@ def test_killed_router_leaves_nothing(lab_possible, three_sites, token):
     assert len(namespaces) == 6
     process = start_with_a_daemon(lab, token)
     assert users_of_namespaces(namespaces)
-    lab._process.kill()
+    end(lab)
     assert process.wait(SECONDS) == 255
     wait_until(lambda: processes_with(token) == [])
     lab._process.wait()

@@ -11,7 +11,7 @@ import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mutirao.base.errors import Failure
@@ -243,14 +243,11 @@ def measure(contender: Contender, workloads: Sequence[Workload], ranks: int,
     asked = sum(workload.points for workload in workloads)
     if len(points) != asked:
         raise Failure(f"{what} measured {len(points)} of {asked} points")
-    packets, overruns = None, 0
+    measurement = Measurement(contender, tuple(points), finished.report, finished.seconds)
     if lab:
-        after = lab.counters()
-        packets, overruns = check_points(what, points, lab.network.host_count, before, after,
+        packets, overruns = check_points(what, points, lab.network.host_count, before, lab.counters(),
                                          COLLECTIVES[contender.collective])
-    measurement = Measurement(contender, tuple(points), finished.report, finished.seconds, packets,
-                              overruns)
-    if lab:
+        measurement = replace(measurement, packets=packets, overruns=overruns)
         check_taken_part(measurement)
     return measurement
 
@@ -321,15 +318,14 @@ def _why_not_ours(measurement: Measurement, length_bytes: int, root: int) -> str
     prescribes an algorithm must have got it."""
     contender = measurement.contender
     asked = (contender.settings or {}).get(contender.collective, "auto").partition(":")[0]
-    calls, rulings = (measurement.calls_of(length_bytes, root),
-                      measurement.rulings(length_bytes, root))
+    calls, rulings = measurement.calls_of(length_bytes, root), measurement.rulings(length_bytes, root)
     if calls is None and not rulings:
         return "mutirao saw no such call"
     for ruling in rulings:
         if asked not in ("auto", ruling["chosen"].partition(":")[0]):
             return f"{ruling['chosen']} ran instead: {ruling.get('reason') or 'no reason given'}"
     natively = calls["native_calls"] if calls else 0
-    if not natively or (calls and calls.get("forgotten_rulings")):
+    if not natively or calls.get("forgotten_rulings"):
         return None
     if not rulings:
         may_be_native = not contender.waits and asked == "auto"

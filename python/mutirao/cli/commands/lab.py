@@ -190,26 +190,22 @@ def check(arguments) -> int:
         pairs, rates = check_round_trips(lab), check_rates(lab)
     error_us, rate_error = (statistics.median([row[name] for row in rows] or [0.0])
                             for rows, name in ((pairs, "error_us"), (rates, "error")))
-    if arguments.json:
-        print_json({"pairs": pairs, "median_error_us": error_us, "most_us": MOST_ERROR_US,
-                    "rates": rates, "median_rate_error": rate_error, "most_rate_error": MOST_RATE_ERROR})
-    else:
-        _print_check(pairs, error_us, rates, rate_error)
+    tell(arguments.json, {"pairs": pairs, "median_error_us": error_us, "most_us": MOST_ERROR_US, "rates": rates,
+                          "median_rate_error": rate_error, "most_rate_error": MOST_RATE_ERROR},
+         _check_text(pairs, error_us, rates, rate_error))
     return 0 if error_us <= MOST_ERROR_US and rate_error <= MOST_RATE_ERROR else 1
 
 
-def _print_check(pairs: Sequence[dict], error_us: float, rates: Sequence[dict], rate_error: float) -> None:
-    print(text_table(("from", "to", "asked ms", "measured ms", "error ms"),
-                     [(pair["from_site"], pair["to_site"],
-                       *(f"{pair[each] / 1000:.3f}" for each in ("asked_us", "measured_us", "error_us")))
-                      for pair in pairs]))
-    print(f"median error {error_us / 1000:.3f} ms (at most {MOST_ERROR_US / 1000:g} asked)")
-    if rates:
-        print()
-        print(text_table(("from", "to", "asked Mbit/s", "measured Mbit/s"),
-                         [(rate["from_site"], rate["to_site"], f"{rate['asked_mbit']:g}", f"{rate['measured_mbit']:.2f}")
-                          for rate in rates]))
-        print(f"median error {rate_error:.1%} (at most {MOST_RATE_ERROR:.0%} asked)")
+def _check_text(pairs: Sequence[dict], error_us: float, rates: Sequence[dict], rate_error: float) -> str:
+    trips = text_table(("from", "to", "asked ms", "measured ms", "error ms"), [
+        (pair["from_site"], pair["to_site"],
+         *(f"{pair[each] / 1000:.3f}" for each in ("asked_us", "measured_us", "error_us"))) for pair in pairs])
+    text = f"{trips}\nmedian error {error_us / 1000:.3f} ms (at most {MOST_ERROR_US / 1000:g} asked)"
+    if not rates:
+        return text
+    limited = text_table(("from", "to", "asked Mbit/s", "measured Mbit/s"), [
+        (rate["from_site"], rate["to_site"], f"{rate['asked_mbit']:g}", f"{rate['measured_mbit']:.2f}") for rate in rates])
+    return f"{text}\n\n{limited}\nmedian error {rate_error:.1%} (at most {MOST_RATE_ERROR:.0%} asked)"
 
 
 def change(arguments) -> int:
