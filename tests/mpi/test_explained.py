@@ -8,16 +8,15 @@ from tempfile import mkdtemp
 import pytest
 
 from ends import ended_well, passed
-from mutirao.base.paths import PRELOAD
 from mutirao.base.units import duration
 from mutirao.explain.report_file import read_report
 from mutirao.explain.saved import start_us, total_of
 from mutirao.measure.profile import Fabric, Row, add
 from shared import in_time
-from tools import slow_native
+
+pytestmark = pytest.mark.on_any_mpi
 
 
-@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("explain", ["on", "off"])
 def test_the_library_explains_itself_at_the_end_if_it_is_asked(run, explain):
     """Without the command line: whoever preloads the library has no other voice."""
@@ -27,7 +26,6 @@ def test_the_library_explains_itself_at_the_end_if_it_is_asked(run, explain):
     assert explain == "on" or errors == ""
 
 
-@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("settings, ending", [
     ({"ranks_per_host": "1"}, None),
     ({"ranks_per_host": "1", "broadcast": "flat"}, "nothing was compared with the MPI library's own"),
@@ -44,7 +42,6 @@ def test_the_line_at_the_end_says_what_the_report_says(run, settings, ending):
     assert f"; its start took {duration(start_us(start))}" in line
 
 
-@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("level", [1, 3])
 def test_what_is_said_meanwhile_is_whole_lines_of_a_rank(run, level):
     finished = ended_well(run("collective", "broadcast", ranks=2, settings={
@@ -62,7 +59,6 @@ def test_what_is_said_meanwhile_is_whole_lines_of_a_rank(run, level):
         assert any(line.startswith("on host 1, a thread of this rank is the agent, TCP port") for line in lines[1])
 
 
-@pytest.mark.on_any_mpi
 def test_a_job_that_runs_says_how_it_stands(run, wheels_only, tmp_path):
     """Rank 0 is outside MPI meanwhile. Nothing of the asking is left."""
     report, go_on, ends = tmp_path / "report.json", tmp_path / "go on", []
@@ -85,32 +81,6 @@ def test_a_job_that_runs_says_how_it_stands(run, wheels_only, tmp_path):
     assert {file.name for file in tmp_path.iterdir()} == {"report.json", "go on"}
 
 
-def test_stable_sums_change_only_where_the_log_says(run, mpi, wheels_only, tmp_path):
-    """The program sees by the bits which calls ran otherwise than the one before. So that something else is tried,
-    and is seen, on any machine, the MPI library's own sum is made slow, and its last bit another one, and there is
-    but one link: on loopback native may be as fast as anything can be predicted to be, and links may look uneven.
-    After its first few calls MPICH goes another way by itself, unless it is told not to."""
-    tool = slow_native(mpi, "MPI_Allreduce", 300, tmp_path, afterwards="*(char*)to ^= 1;")
-    program = ["env", f"LD_PRELOAD={PRELOAD}:{tool}", "MPIR_CVAR_POSIX_NUM_COLLS_THRESHOLD=1000000000",
-               str(mpi.program("sums")), "told"]
-
-    def trial():
-        finished = passed(run(program, ranks=4, settings={"profile": "off", "ranks_per_host": "2"}))
-        changed = [int(line) for line in finished.lines[:-1]]
-        world = finished.report["communicators"][0]
-        log = [change for change in world["changes"] if change["collective"] == "allreduce"]
-        assert world["forgotten_changes"] == 0
-        named = {change["call"] for change in log}
-        ends = [change["call"] for change in log[1:]] + [world["calls"]]
-        on_probe = [range(change["call"], end) for change, end in zip(log, ends) if change["probe_calls"]]
-        unlogged = [call for call in changed
-                    if call not in named and not any(call in calls for calls in on_probe)]
-        assert not unlogged, (unlogged, log)
-        return "nothing changed in the program's time" if not changed else None
-
-    in_time(trial)
-
-
 def other_fabric(path):
     far = Fabric(1, 4, 4, (20000.0,) * 6, "", "")
     add(path, [(far, "Open MPI v5", Row(4, 4, 1, "barrier", -1, 1, 0, "warm", "tuned", "native", 1.0, 2.0,
@@ -121,7 +91,6 @@ def damaged(path):
     path.write_bytes(b"SQLite format 3\0 and then nothing of the kind" * 100)
 
 
-@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("made, errors, told", [
     (other_fabric, 0, "the profile is of another fabric"), (damaged, 1, "there is no profile yet"),
     pytest.param(Path.mkdir, 0, "", marks=pytest.mark.long)])
@@ -142,7 +111,6 @@ def test_a_profile_of_no_use_is_said_and_costs_nothing_else(run, wheels_only, tm
     in_time(trial)
 
 
-@pytest.mark.on_any_mpi
 def test_without_a_home_only_the_profile_is_lost(run, mpi, wheels_only):
     program = ["env", "-u", "XDG_STATE_HOME", "HOME=/proc/none", str(mpi.program("collectives_check"))]
     finished = passed(run(program, "barrier", ranks=2))

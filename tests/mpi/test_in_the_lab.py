@@ -12,9 +12,9 @@ from mutirao.lab.lab import Lab, verify_run
 from mutirao.lab.network import HostNetwork
 from mutirao_studies.long_messages import kernel_has
 from mutirao_studies.paper_000.agents import StandingAgents
-from shared import in_time, lab_of, network_of
+from shared import built_mpi, in_time, lab_of, network_of
 
-pytestmark = pytest.mark.usefixtures("wheels_only")
+pytestmark = [pytest.mark.usefixtures("wheels_only"), pytest.mark.on_any_mpi]
 
 MOST_AHEAD_US = 50
 
@@ -41,7 +41,6 @@ def broadcast(mpi, lab, *words, **settings):
     return results, finished.report["communicators"][0]
 
 
-@pytest.mark.on_any_mpi
 def test_latencies_are_the_labs_and_the_choice_follows_the_shortest_paths(mpi, lab):
     """The lab's asked delays are an independent truth. Probes may only measure longer ones, but for what the lab's router
     sends ahead to make up for the time that handing over takes. The choice is one that the predictor expects within a
@@ -62,13 +61,11 @@ def test_latencies_are_the_labs_and_the_choice_follows_the_shortest_paths(mpi, l
     in_time(trial)
 
 
-@pytest.mark.on_any_mpi
 def test_sites_are_those_that_the_user_names(mpi, lab):
     _, world = broadcast(mpi, lab, "--repeat", 1, sites="h3,h[45];h0,h2")
     assert world["sites"] == [0, 1, 0, 2, 2, 2]
 
 
-@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("tcp", ["plain", "bbr"])
 def test_ranks_know_whether_their_connections_are_bbrs(mpi, lab_possible, tcp):
     """The lab asks for a control by its routes, beside which the system's own, often BBR, is of no account."""
@@ -79,7 +76,6 @@ def test_ranks_know_whether_their_connections_are_bbrs(mpi, lab_possible, tcp):
     assert world["bbr"] == (tcp == "bbr")
 
 
-@pytest.mark.on_any_mpi
 def test_no_answer_from_anybody_leaves_the_mpi_librarys_own(mpi, lab):
     """Every probe is older than its timeout when it comes back: no link, no tree."""
     _, world = broadcast(mpi, lab, "--repeat", 1, probe_timeout_ms="1", broadcast="tree:kind=mst")
@@ -87,7 +83,6 @@ def test_no_answer_from_anybody_leaves_the_mpi_librarys_own(mpi, lab):
     assert "not known" in world["classes"][0]["rulings"][-1]["reason"]
 
 
-@pytest.mark.on_any_mpi
 def test_what_calls_take_judges_the_predicted_choice(mpi, lab):
     """Beside the program: in the end one way is settled on, for a reason that was measured."""
     def trial():
@@ -103,19 +98,16 @@ def test_what_calls_take_judges_the_predicted_choice(mpi, lab):
     in_time(trial)
 
 
-def test_addresses_are_asked_for_ahead_of_calls(mpi, lab):
-    """Open MPI's ranks natively know only those that they have sent something to."""
-    if not mpi.name.startswith("openmpi"):
-        pytest.skip("this MPI library exchanges addresses in MPI_Init")
-
+def test_addresses_are_asked_for_ahead_of_calls(lab):
+    """Open MPI's ranks natively know only those that they have sent something to; others exchange addresses in
+    MPI_Init."""
     def least_known(**options):
-        return run_in(lab, mpi, "ahead", "addresses", **options).lines[-1]
+        return run_in(lab, built_mpi("openmpi-5"), "ahead", "addresses", **options).lines[-1]
 
     assert least_known() == "ok known 5 of 5"
     assert least_known(native=True) != "ok known 5 of 5"
 
 
-@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("who, ranks", [("farewell", 6), ("farewell", 14), ("without_launcher", 6), ("lower_half", 6)])
 def test_ranks_get_to_know_each_other(mpi, lab, who, ranks):
     """By their launcher, in the first call, unless one of them hears nothing from it, or MPICH's do not all come."""
@@ -133,7 +125,6 @@ def warm_lab(lab_possible):
             yield lab, agents
 
 
-@pytest.mark.on_any_mpi
 def test_a_job_finds_the_tree_of_standing_agents(mpi, warm_lab):
     """It measures nothing, and follows what they see from then on. It rules within ten calls of its first; that noise may break, so it is tried again."""
     lab, agents = warm_lab

@@ -34,6 +34,32 @@ def test_leaves_the_mpi_library_where_that_is_slower(run, mpi, tmp_path):
     in_time(trial)
 
 
+def test_stable_sums_change_only_where_the_log_says(run, mpi, wheels_only, tmp_path):
+    """The program sees by the bits which calls ran otherwise than the one before. So that something else is tried,
+    and is seen, on any machine, the MPI library's own sum is made slow, and its last bit another one, and there is
+    but one link: on loopback native may be as fast as anything can be predicted to be, and links may look uneven.
+    After its first few calls MPICH goes another way by itself, unless it is told not to."""
+    tool = slow_native(mpi, "MPI_Allreduce", 300, tmp_path, afterwards="*(char*)to ^= 1;")
+    program = ["env", f"LD_PRELOAD={PRELOAD}:{tool}", "MPIR_CVAR_POSIX_NUM_COLLS_THRESHOLD=1000000000",
+               str(mpi.program("sums")), "told"]
+
+    def trial():
+        finished = passed(run(program, ranks=4, settings={"profile": "off", "ranks_per_host": "2"}))
+        changed = [int(line) for line in finished.lines[:-1]]
+        world = finished.report["communicators"][0]
+        log = [change for change in world["changes"] if change["collective"] == "allreduce"]
+        assert world["forgotten_changes"] == 0
+        named = {change["call"] for change in log}
+        ends = [change["call"] for change in log[1:]] + [world["calls"]]
+        on_probe = [range(change["call"], end) for change, end in zip(log, ends) if change["probe_calls"]]
+        unlogged = [call for call in changed
+                    if call not in named and not any(call in calls for calls in on_probe)]
+        assert not unlogged, (unlogged, log)
+        return "nothing changed in the program's time" if not changed else None
+
+    in_time(trial)
+
+
 def test_calls_beside_are_the_mpi_librarys_own(run, mpi, tmp_path):
     """Past what is preloaded, here a tool that makes them slow."""
     slow = slow_native(mpi, "MPI_Allgather", 100_000, tmp_path)
