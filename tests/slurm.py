@@ -5,9 +5,8 @@ import os
 import re
 import shutil
 import subprocess
-from contextlib import contextmanager
 
-from mutirao.lab.lab import CONTROL_HOST, Lab
+from mutirao.lab.lab import CONTROL_HOST
 from shared import wait_until
 
 _PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch")
@@ -81,48 +80,31 @@ class Slurm:
         self._daemon(CONTROL_HOST, "slurmctld", "-D", "-c")
         for node in self.nodes:
             self._daemon(node, *_OWN_PROCESSES, "slurmd", "-D", "-c", "-N", node)
-        wait_until(lambda: self._ready() == len(self.nodes), _SECONDS_TO_START)
+        wait_until(lambda: self.call("sinfo", "--noheader", "--Node", "--format=%T", check=False).split() ==
+                   ["idle"] * len(self.nodes), _SECONDS_TO_START)
 
     def _daemon(self, host, *command):
-        self._exec(host, command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.lab.exec(host, command, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-    def _exec(self, host, command, environment=None, **options):
-        return self.lab.exec(host, list(map(str, command)), env={**self.environment, **(environment or {})},
-                             **options)
-
-    def _ready(self):
-        answer = self.call("sinfo", "--noheader", "--Node", "--format=%T", check=False)
-        return answer.split().count("idle")
-
-    def call(self, *command, check=True, **environment):
-        """What a command says on the host that jobs are submitted from."""
-        process = self._exec(CONTROL_HOST, command, environment, text=True, cwd=self.folder,
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    def call(self, *command, host=CONTROL_HOST, check=True, **environment):
+        """What a command says on a node, or on the host that jobs are submitted from."""
+        process = self.lab.exec(host, list(map(str, command)), env={**self.environment, **environment}, text=True,
+                                cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         said, _ = process.communicate(timeout=_SECONDS_TO_END)
         assert process.returncode == 0 or not check, said
         return said
 
-    def on(self, node, *command):
-        """What a command says on a node."""
-        process = self._exec(node, command, text=True, stdout=subprocess.PIPE)
-        said, _ = process.communicate(timeout=_SECONDS_TO_END)
-        return said
-
-    def submit(self, *lines, nodes=None, tasks_per_node=PROCESSORS, options=(), **environment):
+    def submit(self, *lines, nodes=None, options=(), **environment):
         """A batch script of these lines; the job's number."""
-        script = "\n".join(["#!/bin/bash", *lines, ""])
-        (self.folder / "script.sh").write_text(script)
+        (self.folder / "script.sh").write_text("\n".join(["#!/bin/bash", *lines, ""]))
         said = self.call("sbatch", "--parsable", f"--nodes={nodes or len(self.nodes)}",
-                         f"--ntasks-per-node={tasks_per_node}", "--output=job-%A_%a.out", *options,
-                         "script.sh", **environment)
+                         f"--ntasks-per-node={PROCESSORS}", "--output=job-%A_%a.out", *options, "script.sh",
+                         **environment)
         return said.strip()
 
     def wait(self, job):
         wait_until(lambda: not self.call("squeue", "--noheader", f"--jobs={job}", check=False).strip(),
                     _SECONDS_TO_END)
-
-    def states(self, job):
-        return re.findall(r"JobState=(\w+)", self.call("scontrol", "show", "job", job))
 
     def output(self, job, task=4294967294):
         return (self.folder / f"job-{job}_{task}.out").read_text()
@@ -135,7 +117,7 @@ class Slurm:
             said = self.output(job)
             if not _fell_in_open_mpis_start(said):
                 break
-        assert self.states(job) == ["COMPLETED"], said
+        assert re.findall(r"JobState=(\w+)", self.call("scontrol", "show", "job", job)) == ["COMPLETED"], said
         return said
 
 
@@ -145,11 +127,3 @@ def _fell_in_open_mpis_start(said):
     no_trace = r"Failing at address: \(nil\)\n\S+ \[ 0\] .*\n\S+ \*\*\* End of error message"
     return re.search(no_trace, said) is not None or all(
         function in said for function in ("mca_pml_ob1_recv_frag_callback_match", "ompi_mpi_init"))
-
-
-@contextmanager
-def slurm_cluster(network, folder, environment):
-    with Lab.up(network) as lab:
-        cluster = Slurm(lab, folder, environment)
-        cluster.start()
-        yield cluster

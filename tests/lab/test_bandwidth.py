@@ -79,7 +79,8 @@ def test_a_stream_gets_the_rate_of_its_link(lab):
 @pytest.mark.parametrize("asked_mbit, pairs", [
     (30, [("h02", "h04")]), (10, [("h02", "h00")]),  # that of the narrower uplink
     # The hosts of a site share its uplink: what leaves, and what enters; each direction has its own.
-    (10, [("h00", "h02"), ("h01", "h04")]), (30, [("h04", "h02"), ("h05", "h03")]), (20, [("h00", "h04"), ("h05", "h01")])])
+    (10, [("h00", "h02"), ("h01", "h04")]), (30, [("h04", "h02"), ("h05", "h03")]),
+    (20, [("h00", "h04"), ("h05", "h01")])])
 def test_streams_get_the_rate_of_uplinks(uneven, asked_mbit, pairs):
     assert_rate(uneven, asked_mbit, *pairs)
 

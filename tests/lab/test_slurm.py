@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from shared import network_of, wait_until
 from mutirao.base.paths import LIBRARIES, PRELOAD, ROOT
+from mutirao.lab.lab import Lab
 from mutirao.run.mpis import found_mpis
-from slurm import slurm_cluster, why_not
+from shared import network_of, wait_until
+from slurm import Slurm, why_not
 
 NODES = 4
 RANKS = 8
@@ -31,8 +32,10 @@ def cluster(lab_possible, tmp_path_factory):
     folder = tmp_path_factory.mktemp("slurm")
     # As few processors as here are shared by waiting without spinning.
     environment = {"XDG_STATE_HOME": f"{folder}/home", "OMPI_MCA_mpi_yield_when_idle": "1"}
-    with slurm_cluster(network_of([[0] * NODES] * NODES), folder, environment) as running:
-        yield running
+    with Lab.up(network_of([[0] * NODES] * NODES)) as lab:
+        cluster = Slurm(lab, folder, environment)
+        cluster.start()
+        yield cluster
 
 
 @pytest.fixture
@@ -100,8 +103,8 @@ def served_ranks(job):
 
 def left_on(slurm):
     """Shared memory of mutirao's, and ports that are listened on."""
-    return [(slurm.on(node, "sh", "-c", "ls /dev/shm | grep mutirao"), slurm.on(node, "ss", "-Hltun"))
-            for node in slurm.nodes]
+    asked = (("sh", "-c", "ls /dev/shm | grep mutirao"), ("ss", "-Hltun"))
+    return [[slurm.call(*command, host=node, check=False) for command in asked] for node in slurm.nodes]
 
 
 @pytest.mark.long
