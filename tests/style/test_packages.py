@@ -17,17 +17,14 @@ HAS_A_COMMAND_LINE = {STUDIES / "bars" / "__main__.py", *(STUDIES / "commands").
 @cache
 def imported(path):
     """The modules that it imports, anywhere in it; of packages also what is taken from them."""
-    return list(_imported(path))
-
-
-def _imported(path):
+    found = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
+            found += [name.name for name in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path} imports by dots"
-            yield node.module
-            yield from (f"{node.module}.{name.name}" for name in node.names)
+            found += [node.module, *(f"{node.module}.{name.name}" for name in node.names)]
+    return found
 
 
 def arrows(root):

