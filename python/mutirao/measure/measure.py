@@ -324,8 +324,7 @@ def _why_not_ours(measurement: Measurement, length_bytes: int, root: int) -> str
     for ruling in rulings:
         if asked not in ("auto", ruling["chosen"].partition(":")[0]):
             return f"{ruling['chosen']} ran instead: {ruling.get('reason') or 'no reason given'}"
-    natively = calls["native_calls"] if calls else 0
-    if not natively or calls.get("forgotten_rulings"):
+    if calls is None or not calls["native_calls"] or calls.get("forgotten_rulings"):
         return None
     if not rulings:
         may_be_native = not contender.waits and asked == "auto"
@@ -333,7 +332,7 @@ def _why_not_ours(measurement: Measurement, length_bytes: int, root: int) -> str
         ruled_at_once = rulings[0]["first_call"] <= calls["first_call"]
         may_be_native = not contender.waits or (
             ruled_at_once and any(each["chosen"] == "native" for each in rulings))
-    return None if may_be_native else (f"the MPI library took {counted(natively, 'call')}"
+    return None if may_be_native else (f"the MPI library took {counted(calls['native_calls'], 'call')}"
                                        " without a ruling for that")
 
 
