@@ -6,6 +6,7 @@ import os
 import random
 import socket
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -109,11 +110,9 @@ def processes_with(token, where="cmdline"):
     """Ids of the processes that have the token among their arguments, or in their environment."""
     found = []
     for entry in filter(str.isdigit, os.listdir("/proc")):
-        try:
+        with suppress(OSError):  # it has ended
             if token.encode() in Path("/proc", entry, where).read_bytes():
                 found.append(int(entry))
-        except OSError:
-            pass  # it has ended
     return found
 
 

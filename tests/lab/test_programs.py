@@ -5,6 +5,7 @@ import secrets
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -20,18 +21,12 @@ SECONDS = 20
 def users_of_namespaces(names):
     """Processes in these network namespaces, and descriptors of any process that hold one."""
     found = []
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            links = [f"/proc/{entry}/ns/net",
-                     *(f"/proc/{entry}/fd/{fd}" for fd in os.listdir(f"/proc/{entry}/fd"))]
-        except OSError:
-            continue
-        for link in links:
-            try:
-                if os.readlink(link) in names:
-                    found.append(link)
-            except OSError:
-                pass
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            for link in (process / "ns" / "net", *(process / "fd").iterdir()):
+                with suppress(OSError):
+                    if os.readlink(link) in names:
+                        found.append(link)
     return found
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -85,11 +86,9 @@ def processes_of(job):
     """The job's on all nodes, with their command lines."""
     found = {}
     for process in Path("/proc").glob("[0-9]*"):
-        try:
+        with suppress(OSError):  # it has ended
             if f"SLURM_JOB_ID={job}".encode() in (process / "environ").read_bytes().split(b"\0"):
                 found[process] = (process / "cmdline").read_bytes().decode()
-        except OSError:
-            pass  # it has ended
     return found
 
 

@@ -15,7 +15,7 @@ import os
 import shlex
 import subprocess
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
@@ -136,10 +136,8 @@ class Lab:
 
     def down(self) -> None:
         """Ends the lab and every program in it; harmless when it is already gone."""
-        try:
+        with suppress(Failure):  # if it died before, nothing is left of it
             self._connection.ask("shutdown")
-        except Failure:
-            pass  # it died before; nothing is left of it
         self._connection.close()
         if self._process is not None:
             if self._process.stdin is not None:

@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -107,10 +107,8 @@ def kill_marked(mark: dict[str, str]) -> set[int]:
     # What is killed may have started something between our look and its end.
     while pids := _marked_processes(mark):
         for pid in pids:
-            try:
+            with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         killed.update(pids)
         time.sleep(0.01)
     return killed
@@ -146,12 +144,9 @@ def _marked_processes(mark: dict[str, str]) -> list[int]:
     pids = []
     for entry in os.scandir("/proc"):
         if entry.name.isdigit() and int(entry.name) != os.getpid():
-            try:
-                with open(f"/proc/{entry.name}/environ", "rb") as environ:
-                    if wanted in environ.read().split(b"\0"):
-                        pids.append(int(entry.name))
-            except OSError:
-                pass  # it has ended, or is not ours
+            with suppress(OSError), open(f"{entry.path}/environ", "rb") as environ:  # it has ended, or is not ours
+                if wanted in environ.read().split(b"\0"):
+                    pids.append(int(entry.name))
     return pids
 
 
@@ -200,12 +195,10 @@ def _held(folder: Path) -> Iterator[str]:
     """Names of the folder's files that some process has mapped or open."""
     prefix = f"{folder}/"
     for process in Path("/proc").glob("[0-9]*"):
-        try:
+        with suppress(OSError):  # it has ended, or is not ours
             for line in (process / "maps").read_text(errors="replace").splitlines():
                 if prefix in line:
                     yield line.partition(prefix)[2].split(" ")[0]
             for descriptor in (process / "fd").iterdir():
                 if (target := os.readlink(descriptor)).startswith(prefix):
                     yield target.removeprefix(prefix)
-        except OSError:
-            pass  # it has ended, or is not ours

@@ -2,7 +2,7 @@
 or the choice between them judged, or the whole library."""
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mutirao.base.errors import Failure, UsageError, check_range
 from mutirao.base.output import tell
@@ -28,6 +28,7 @@ from mutirao.measure.words import (
     rank_count,
     roots_of,
 )
+from mutirao.run.mpis import Mpi
 from mutirao.run.user_settings import add_settings, gather_settings
 
 _MOST_PAUSE_S = 1000
@@ -150,16 +151,13 @@ def _run_predicted(arguments, collectives: Sequence[Collective]) -> int:
 def _compared(measurements: Sequence[Measurement]) -> list[dict]:
     """All that was measured, as JSON has it: each point beside the native one and the prediction of the same MPI."""
     named = {(each.contender.mpi, each.contender.name): each for each in measurements}
-
-    def beside(each: Measurement, point: Point) -> dict:
-        native, own = (named.get((each.contender.mpi, name)) for name in (NATIVE, OWN_CHOICE))
-        return {**point.to_dict(), **_judged(each, point, native, own)}
-
-    return [{**each.to_dict(), "points": [beside(each, point) for point in each.points]} for each in measurements]
+    return [{**each.to_dict(), "points": [{**point.to_dict(), **_judged(each, point, named)} for point in each.points]}
+            for each in measurements]
 
 
-def _judged(measurement: Measurement, point: Point, native: Measurement | None, own: Measurement | None) -> dict:
+def _judged(measurement: Measurement, point: Point, named: Mapping[tuple[Mpi, str], Measurement]) -> dict:
     contender, call = measurement.contender, (point.length_bytes, point.root)
+    native, own = (named.get((contender.mpi, name)) for name in (NATIVE, OWN_CHOICE))
     ran = measurement.chosen(*call)
     # Predictions are made where there is something to choose, and for one call at a time.
     predicted = own.predicted_ms(*call) if own and point.consecutive == 1 else {}

@@ -11,7 +11,7 @@ import termios
 import time
 import tty
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import starmap
 from pathlib import Path
 
@@ -190,11 +190,8 @@ def run(arguments) -> int:
     if arguments.once:
         print(text)
         return 0
-    try:
-        with full_screen():
-            watch(look, arguments.interval)
-    except KeyboardInterrupt:
-        pass  # another way to quit
+    with suppress(KeyboardInterrupt), full_screen():  # another way to quit
+        watch(look, arguments.interval)
     return 0
 
 
