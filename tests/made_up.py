@@ -110,15 +110,12 @@ class MadeUpJobs:
                     points.append(Point(24, root, consecutive, round(base * 9, 3), tuple(
                         round(base + i * 0.137, 3) for i in range(work.repeat)),
                         network.bound_from(root) / 1000))
-        classes = [calls_of(root, 16, ruling(_ran(contender))) for root in range(0, 24, 4)]
+        asked = (contender.settings or {}).get("broadcast")
+        ran = "tree:kind=shortest_path" if asked == "auto" else asked
+        classes = [calls_of(root, 16, ruling(ran)) for root in range(0, 24, 4)]
         sites = [host // 4 for host in range(24)]
         return Measurement(contender, tuple(points),
                            None if contender.native else report(24, classes, sites), 31.5, 9876)
-
-
-def _ran(contender):
-    asked = (contender.settings or {}).get("broadcast")
-    return "tree:kind=shortest_path" if asked == "auto" else asked
 
 
 class JobsThatTake:

@@ -1,12 +1,11 @@
 """The report that a job leaves (setting `report`): found, asked for while the job runs, read and checked."""
 
-import contextlib
 import json
 import shlex
 import socket
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError, what_is_odd
@@ -75,11 +74,7 @@ def keep_for_explain(report: dict | None, argv: Sequence[str], returncode: int) 
             fresh = path.with_suffix(f".{own_name()}")
             fresh.write_text(json.dumps(kept))
             fresh.replace(path)
-    _forget_old_jobs()
-
-
-def _forget_old_jobs() -> None:
-    with contextlib.suppress(FileNotFoundError):  # another job removes them, too
+    with suppress(FileNotFoundError):  # another job removes old ones, too
         for of_job in state_folder().glob("last-run-*.json"):
             if of_job.stat().st_mtime < time.time() - _SECONDS_KEPT:
                 of_job.unlink()

@@ -46,17 +46,13 @@ def site_map(communicator: dict, edges: Sequence[tuple[int, int]]) -> str:
         (x1, y1), (x2, y2) = place[a], place[b]
         parts.append(shape("line", "link", what + duration(communicator["latency_us"][a][b]), x1=x1, y1=y1, x2=x2, y2=y2))
     for host, (x, y) in sorted(place.items()):
-        parts.append(_host(communicator, host, x, y))
+        style = f"site {_SITE_COLOURS[communicator['sites'][host] % len(_SITE_COLOURS)]}"
+        parts.append(shape("circle", style, host_and_site(communicator, host), cx=x, cy=y, r=_RADIUS))
+        parts.append(text("in-site", x, y + 4, host))
     for group in groups if len(groups) < len(place) else ():
         half_way = slots.index(group[0]) + (len(group) - 1) / 2
         parts.append(text("country", *at(half_way, radius + _MARGIN / 2), f"site {communicator['sites'][group[0]]}"))
     return "\n".join([*parts, *_labels(communicator, edges, place), "</svg>"])
-
-
-def _host(communicator: dict, host: int, x: float, y: float) -> str:
-    style = f"site {_SITE_COLOURS[communicator['sites'][host] % len(_SITE_COLOURS)]}"
-    return (shape("circle", style, host_and_site(communicator, host), cx=x, cy=y, r=_RADIUS)
-            + text("in-site", x, y + 4, host))
 
 
 def _labels(communicator: dict, edges: Sequence[tuple[int, int]], place: dict[int, Place]) -> Iterator[str]:

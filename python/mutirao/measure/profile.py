@@ -94,12 +94,9 @@ class Profile:
 
     def medians_us(self, call: Call) -> dict[str, float]:
         """By candidate, fastest first; what was tuned and what was learned weigh by their windows."""
-        medians = {name: _weighted(rows) for name, rows in self.calls[call].items()}
+        medians = {name: exp(fmean([log(row.median_us) for row in rows], [row.windows for row in rows]))
+                   for name, rows in self.calls[call].items()}
         return dict(sorted(medians.items(), key=lambda item: item[1]))
-
-
-def _weighted(rows: Sequence[Row]) -> float:
-    return exp(fmean([log(row.median_us) for row in rows], [row.windows for row in rows]))
 
 
 def profile_file(settings: Mapping[str, str]) -> Path | None:

@@ -22,13 +22,15 @@ class Page:
     style: str = ""  # beyond that of all pages
 
     def __str__(self) -> str:
+        tiles = "\n".join(f'<div class="{style}"><b>{escape(value)}</b>{escape(what)}</div>'
+                          for style, value, what in self.tiles)
         return whole_page(self.heading, f"""<header>
 <h1>{escape(self.heading)}</h1>
 <p>{self.lead}</p>
 <p class="soft">{self.made}</p>
 </header>
 {warnings(self.remarks)}<div class="tiles">
-{_tiles(self.tiles)}
+{tiles}
 </div>
 
 {self.sections}{section("See for yourself", f"<pre>{escape(self.commands)}</pre>",
@@ -76,11 +78,6 @@ def details(summary: str, content: str, is_open: bool = False) -> str:
 def judged(good: bool) -> str:
     """The style of a tile whose number has a target."""
     return f"tile {'good' if good else 'bad'}"
-
-
-def _tiles(rows: Sequence[tuple[str, str, str]]) -> str:
-    return "\n".join(f'<div class="{style}"><b>{escape(value)}</b>{escape(what)}</div>'
-                     for style, value, what in rows)
 
 
 def warnings(lines: Sequence[str]) -> str:

@@ -62,7 +62,9 @@ def library_of(program: str, ask_python: bool = True) -> Path | None:
     if found:
         return Path(found[1] if found[2] == "not found" else found[2])
     interpreter = _python_of(program) if ask_python else None
-    return interpreter and _library_of_python(interpreter)
+    said = _said_by([interpreter, "-c", _ASK_PYTHON], 30) if interpreter else ""
+    found = re.search(rf"(/\S*/{_LIBRARY})$", said, re.MULTILINE)
+    return Path(found[1]) if found else None
 
 
 def _python_of(program: str) -> str | None:
@@ -77,11 +79,6 @@ def _python_of(program: str) -> str | None:
     words = first[2:].decode(errors="replace").split() if first.startswith(b"#!") else []
     name = next((word for word in words if re.search(r"(^|/)python[\d.]*$", word)), None)
     return name and shutil.which(name)
-
-
-def _library_of_python(interpreter: str) -> Path | None:
-    found = re.search(rf"(/\S*/{_LIBRARY})$", _said_by([interpreter, "-c", _ASK_PYTHON], 30), re.MULTILINE)
-    return Path(found[1]) if found else None
 
 
 def _said_by(command: Sequence[str | Path], seconds: float) -> str:

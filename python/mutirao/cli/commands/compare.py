@@ -184,7 +184,8 @@ class Measured:
 
     def run_all(self) -> bool:
         """False: Ctrl-C ended that."""
-        uncounted, pairs = self._uncounted(), self.arguments.runs
+        pairs = self.arguments.runs
+        uncounted = [WITH_MUTIRAO, NATIVELY] * self.arguments.warmup or [WITH_MUTIRAO] * self.arguments.warm
         total = len(uncounted) + 2 * pairs
         with nullcontext(Steps(total)) if self.arguments.show_output else steps(total) as progress:
             try:
@@ -206,11 +207,6 @@ class Measured:
             explain = with_file("mutirao explain", self.arguments.report)
             return f"What ran in the last run with mutirao, and why: {explain}"
         return "What mutirao finds here: mutirao doctor"
-
-    def _uncounted(self) -> Sequence[str]:
-        if self.arguments.warmup:
-            return [WITH_MUTIRAO, NATIVELY] * self.arguments.warmup
-        return [WITH_MUTIRAO] if self.arguments.warm else []
 
     def _run_pair(self, pair: int, progress: Steps) -> None:
         order = [NATIVELY, WITH_MUTIRAO] if pair % 2 else [WITH_MUTIRAO, NATIVELY]
