@@ -68,10 +68,18 @@ def test_calls_go_on_where_probes_between_sites_take_too_long_inside_calls(lab_p
 
 
 def worse_link_leaves_the_tree(lab, mpi, settings):
+    """The link gets worse before the third call."""
+    def worsen():
+        lab.set_pair(f"h{LOW}", f"h{HIGH}", latency_ms=WORSE_MS)
+        time.sleep(2)
+
     def trial():
         lab.set_latencies(lab.network.latency_us)
-        world = steady_run(lab, contender).measurement.communicator
-        changes = shown(world)
+        pace = Pace(0, 24, stops={3: worsen})
+        run = run_steady(contender, pace, lab, [float(max(MATRIX[0]))] * 24, timeout_s=120)
+        world = run.measurement.communicator
+        changes = [link for taken_up in world["adaptation"]["taken_up"] for link in taken_up["shown"]
+                   if (link["low"], link["high"]) == LINK]
         if not changes:
             return "nothing taken up"
         others = {(a, b): world["latency_us"][a][b] / 1000 for a in range(HOSTS) for b in range(a)
@@ -91,18 +99,3 @@ def worse_link_leaves_the_tree(lab, mpi, settings):
     contender = Contender("tree", mpi, {"broadcast": "tree:kind=mst", **settings})
     assert LINK in kruskal(MATRIX)
     in_time(trial)
-
-
-def steady_run(lab, contender):
-    """The link gets worse before the third call."""
-    def worsen():
-        lab.set_pair(f"h{LOW}", f"h{HIGH}", latency_ms=WORSE_MS)
-        time.sleep(2)
-
-    return run_steady(contender, Pace(0, 24, stops={3: worsen}), lab,
-                      [float(max(MATRIX[0]))] * 24, timeout_s=120)
-
-
-def shown(world):
-    return [link for taken_up in world["adaptation"]["taken_up"] for link in taken_up["shown"]
-            if (link["low"], link["high"]) == LINK]
