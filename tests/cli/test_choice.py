@@ -117,7 +117,7 @@ def test_segments_make_8_and_32_of_the_first_parameters(length, expected):
 
 
 class MadeUpNetwork(JobsThatTake):
-    """Every job is a little slower than the one before, and what a contender takes, as a multiple of native, is known."""
+    """Every job is a little slower than the one before; what a contender takes, as a multiple of native, is known."""
 
     def __init__(self, to_native, drift=1.02):
         super().__init__(lambda contender, length: 2 * drift ** (len(self.jobs) - 1) * to_native(contender, length))

@@ -94,8 +94,8 @@ def test_what_the_program_named_is_only_text():
     report["mpi"] = report["communicators"][0]["name"] = HOSTILE
     report["communicators"][0]["reason"] = HOSTILE
     report["communicators"][0]["classes"][0]["rulings"] = [
-        ruling(HOSTILE, {HOSTILE: 300, "native": 900}, first_call, reason=HOSTILE, measured=[took(HOSTILE, 400, 300, 500)])
-        for first_call in (10, 30, 50)]
+        ruling(HOSTILE, {HOSTILE: 300, "native": 900}, first_call, reason=HOSTILE,
+               measured=[took(HOSTILE, 400, 300, 500)]) for first_call in (10, 30, 50)]
     page = make_page(report, HOSTILE)
     assert "script" not in assert_stands_alone(page).tags
     assert text_of(page).count(HOSTILE) > 8

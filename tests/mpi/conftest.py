@@ -36,9 +36,9 @@ _NATIVE_ENDS = {}
 def run(mpi, monkeypatch, pytestconfig):
     """Runs a program of tests/mpi or bench, or any command line, to its end. With `once` only the
     first test that asks for a native run makes it; it must not depend on anything else."""
-    # MPICH's ranks spin while they wait for each other's memory, and each has a session of its own, so that giving way
-    # does not help: where processors are fewer a program takes 20 times as long as over sockets. With --everything up to
-    # four are not spared that.
+    # MPICH's ranks spin while they wait for each other's memory, and each has a session of its own, so that giving
+    # way does not help: where processors are fewer a program takes 20 times as long as over sockets. With --everything
+    # up to four are not spared that.
     most_spinning = max(os.cpu_count(), 4 if pytestconfig.option.everything else 0)
 
     def start(program, *words, ranks=4, once=False, timeout_s=120, **options):

@@ -150,8 +150,8 @@ def test_what_is_under_way_on_a_communicator_that_is_freed_ends_well(run):
 
 
 def test_the_same_by_ucx(run, by_ucx):
-    """Whose requests do not keep a communicator alive, either; and whose MPI_Finalize must not meet messages that nobody
-    received, so that ranks wait for each other."""
+    """Whose requests do not keep a communicator alive, either; and whose MPI_Finalize must not meet messages that
+    nobody received, so that ranks wait for each other."""
     test_what_is_under_way_on_a_communicator_that_is_freed_ends_well(run)
     ours = passed(run("sums", "farewell", ranks=3, settings=settings_of(
         "beside", allreduce="recursive_doubling", profile="off")))

@@ -204,7 +204,8 @@ def _check_text(pairs: Sequence[dict], error_us: float, rates: Sequence[dict], r
     if not rates:
         return text
     limited = text_table(("from", "to", "asked Mbit/s", "measured Mbit/s"), [
-        (rate["from_site"], rate["to_site"], f"{rate['asked_mbit']:g}", f"{rate['measured_mbit']:.2f}") for rate in rates])
+        (rate["from_site"], rate["to_site"], f"{rate['asked_mbit']:g}", f"{rate['measured_mbit']:.2f}")
+        for rate in rates])
     return f"{text}\n\n{limited}\nmedian error {rate_error:.1%} (at most {MOST_RATE_ERROR:.0%} asked)"
 
 
