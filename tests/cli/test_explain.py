@@ -158,6 +158,12 @@ def test_says_who_took_the_calls_of_a_communicator(explained):
                   "no ruling for an algorithm of mutirao's: the MPI library took all calls")
 
 
+def test_congestion_control_that_spreads_long_messages_is_named(explained):
+    for bbr in (True, False):
+        world = next(line for line in explained(with_world(bbr=bbr)) if line.startswith("MPI_COMM_WORLD"))
+        assert (" in 2 sites, over BBR" in world) == bbr
+
+
 def test_calls_that_were_not_all_counted_are_not_told(explained):
     begun = {**REPORT["communicators"][0]["classes"][1], "length_bytes": 64}
     for state, told in (("mutirao", True), ("native", False)):
