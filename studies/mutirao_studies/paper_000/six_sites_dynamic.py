@@ -77,7 +77,7 @@ def job_of(arm: Arm, figure: paper_000.Figure) -> Job:
 
 def run_study(mpi: Mpi, quick: bool = False) -> dict:
     """Everything measured, as plain data. Failure if no arm could be measured."""
-    figures = paper_000.FIGURES_5_TO_7
+    figures = paper_000.FIGURES.values()
     repeat = QUICK_REPEAT if quick else REPEAT
     network = before(six_gateways(), CHANGES.values())
     jobs = list(dict.fromkeys(job_of(arm, figure) for figure in figures for arm in ARMS))
@@ -197,14 +197,10 @@ def checks_of(adaptation: dict, ahead: int) -> dict[int, float]:
 
 
 def describe_network(network: HostNetwork) -> dict:
+    """Its changes beside the paper's numbers."""
+    changes = zip(CHANGES.values(), (*paper_000.FAILURES, *paper_000.RECOVERIES), strict=True)
     return {"name": network.name, "source": network.source, "tcp": "plain",
             "inside_ms": INSIDE_MS, "behind_ms": BEHIND_MS,
-            "changes": [describe_change(change) for change in CHANGES.values()]}
-
-
-def describe_change(change: paper_000.Change) -> dict:
-    """Beside the paper's numbers."""
-    paper = next(each for each in (*paper_000.FAILURES, *paper_000.RECOVERIES)
-                 if (each.low, each.high) == (change.low, change.high))
-    return {"link": change.name, "before_ms": change.before_ms, "after_ms": change.after_ms,
-            "paper_before_ms": paper.before_ms, "paper_after_ms": paper.after_ms}
+            "changes": [{"link": change.name, "before_ms": change.before_ms, "after_ms": change.after_ms,
+                         "paper_before_ms": paper.before_ms, "paper_after_ms": paper.after_ms}
+                        for change, paper in changes]}
