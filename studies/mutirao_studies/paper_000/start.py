@@ -167,6 +167,10 @@ def document(result: dict) -> Document:
             " library's own. The launcher and the ranks are behind the delays from the beginning.")
     rows = summary(result)
     singles, paced = ([row for row in rows if bool(row["every_ms"]) == is_paced] for is_paced in (False, True))
+    tiles = [(judged(row["whole_ms"]["ratio"] <= WHOLE_BAR), f"{row['whole_ms']['ratio']:.3f} ×",
+              f"the native time of the whole job: {row['title']}; at most {WHOLE_BAR:g} wanted") for row in singles]
+    tiles += [("tile", "never" if row["settled_s"] is None else f"{row['settled_s']:.1f} s",
+               f"until all broadcasts are good: {row['title']}") for row in paced]
     waited = [f"{row['title']}: rank 0 waited {row['waited_ms']:.1f} ms for others' decisions"
               for row in paced if row["waited_ms"]]
     elsewhere = [] if result["network"] == NETWORK else [f"--lab {result['network']}"]
@@ -174,19 +178,7 @@ def document(result: dict) -> Document:
         Section("The first broadcast", [_first_table(result, singles)]),
         Section("The whole job", [Drawn(_whole_table(singles), range(1, 3))]),
         Section("Until broadcasts are good", [_paced_table(result, paced)])],
-        [*map(_whole_tile, singles), *map(_paced_tile, paced)], [with_settings(result)],
-        command_of(result, *elsewhere), waited)
-
-
-def _whole_tile(row: dict) -> tuple[str, str, str]:
-    ratio = row["whole_ms"]["ratio"]
-    return (judged(ratio <= WHOLE_BAR), f"{ratio:.3f} ×",
-            f"the native time of the whole job: {row['title']}; at most {WHOLE_BAR:g} wanted")
-
-
-def _paced_tile(row: dict) -> tuple[str, str, str]:
-    return ("tile", "never" if row["settled_s"] is None else f"{row['settled_s']:.1f} s",
-            f"until all broadcasts are good: {row['title']}")
+        tiles, [with_settings(result)], command_of(result, *elsewhere), waited)
 
 
 def _first_table(result: dict, rows: Sequence[dict]) -> Table:
