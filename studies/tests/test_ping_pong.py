@@ -103,7 +103,7 @@ def made_up_result():
     return {**circumstances("ping-pong"), "only": [],
             "versions": ["MPICH 5.9.9", "Java 25"], "trips": 10, "rounds": 1, "sizes_bytes": list(SIZES),
             "situations": [{"key": each.key, "title": each.title, "preset": each.preset,
-                            "ways": ways} for each in SITUATIONS],
+                            "ways": ways} for each in SITUATIONS.values()],
             "causes": causes,
             "left_out": [{"title": "C, Open MPI 4", "reason": "it is <not> there"}]}
 

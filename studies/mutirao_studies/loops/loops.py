@@ -60,22 +60,16 @@ class Plan:
 def chosen_loops(only: Sequence[str], seeds: Sequence[str] | None) -> list[Loop]:
     """All, or those that a name or the part before the slash of it stands for. `seeds` of the drawn ones; None:
     by the commit's hash, if any of those may be meant."""
-    known = known_loops()
-    named = {*(loop.name for loop in known), *(loop.name.partition("/")[0] for loop in known)}
-    if only and set(only) <= named and not seeds:
-        return _those(known, only)
-    found_seeds = seeds_of(commit_hash()) if seeds is None else seeds
-    return _those([*known, *(loop for seed in found_seeds for loop in drawn_loops(seed))], only)
-
-
-def _those(loops: Sequence[Loop], only: Sequence[str]) -> list[Loop]:
-    names = {loop.name: {loop.name, loop.name.partition("/")[0]} for loop in loops}
+    loops = known_loops()
+    if seeds or not only or not set(only) <= {name for loop in loops for name in loop.names}:
+        found_seeds = seeds_of(commit_hash()) if seeds is None else seeds
+        loops += [loop for seed in found_seeds for loop in drawn_loops(seed)]
     for word in only:
-        if not any(word in each for each in names.values()):
-            kinds = dict.fromkeys(name.partition("/")[0] for name in names)
+        if not any(word in loop.names for loop in loops):
+            kinds = dict.fromkeys(loop.names[0] for loop in loops)
             raise UsageError(f"there is no loop '{word}' (loops: {', '.join(kinds)}, and for example"
                              f" {loops[0].name})")
-    return [loop for loop in loops if not only or names[loop.name] & set(only)]
+    return [loop for loop in loops if not only or set(loop.names) & set(only)]
 
 
 def run_study(mpi_names: Sequence[str], loops: Sequence[Loop], plan: Plan) -> dict:

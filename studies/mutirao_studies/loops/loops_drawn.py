@@ -39,6 +39,11 @@ class Loop:
     in_python: bool = False
 
     @property
+    def names(self) -> tuple[str, str]:
+        """By which it is asked for: that of its kind, and its own."""
+        return self.name.partition("/")[0], self.name
+
+    @property
     def title(self) -> str:
         return f"{self.network.name}: {', '.join(map(_in_words, self.items))}"
 

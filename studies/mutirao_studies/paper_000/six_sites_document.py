@@ -18,9 +18,9 @@ def document(result: dict) -> Document:
             " preloaded, which measures the links and chooses an algorithm that fits them. The program"
             " is the same binary every time. The network is emulated, with real TCP between real"
             " network namespaces.")
-    return Document("One broadcast, 24 hosts, six sites", lead, result, [*_one_broadcast(result), *more], _tiles(result),
-                    [f"{result['network']['tcp']} TCP", f"medians of {result['repeat']}"], _commands(result),
-                    _remarks(result))
+    return Document("One broadcast, 24 hosts, six sites", lead, result, [*_one_broadcast(result), *more],
+                    _tiles(result), [f"{result['network']['tcp']} TCP", f"medians of {result['repeat']}"],
+                    _commands(result), _remarks(result))
 
 
 def _tiles(result: dict) -> list[tuple[str, str, str]]:

@@ -115,7 +115,8 @@ def verdicts(cells: Sequence[Cell]) -> list[Verdict]:
     for cell in cells:
         for name, us in cell.forced_us.items():
             ours.setdefault(cell.ranks, {}).setdefault(name, {})[cell.length_bytes] = us
-    theirs = {ranks: {name: row for name, row in table_1_us(ranks).items() if name != RULE} for ranks in PICKED_BY_PAPER}
+    theirs = {ranks: {name: row for name, row in table_1_us(ranks).items() if name != RULE}
+              for ranks in PICKED_BY_PAPER}
     return [Verdict(statement, check(theirs), check(ours) if cells else "not simulated")
             for statement, check in _STATEMENTS]
 

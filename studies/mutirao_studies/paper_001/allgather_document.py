@@ -75,7 +75,8 @@ def _simulated(ranks: int, cells: Sequence[Cell]) -> Section:
         _table(f"{ranks} processes: Table 1, the paper", [
             (name, {length: row[length] for length in lengths}) for name, row in table_1_us(ranks).items()]),
         _table(f"{ranks} processes, simulated", rows),
-        f"<figure>{line_chart(lines)}</figure>", legend({name: style for name, style in _STYLES.items() if name in dict(rows)}),
+        f"<figure>{line_chart(lines)}</figure>",
+        legend({name: style for name, style in _STYLES.items() if name in dict(rows)}),
         "<h3>Cell by cell</h3>",
         soft("Rules: right where what they pick is within 5% of the best of the paper's algorithms,"
              " otherwise its time as a multiple. mutirao's choice is judged by the best of all. The last two"
