@@ -5,6 +5,7 @@ was; while it stands, the lab changes its links. A call's time is from the root'
 host has it. Where two figures ask for the same job it runs once.
 """
 
+import functools
 import statistics
 import time
 from collections.abc import Mapping, Sequence
@@ -108,7 +109,7 @@ def _run_all(network: HostNetwork, mpi: Mpi, jobs: Sequence[Job], repeat: int,
 
 def _run(lab: Lab, network: HostNetwork, mpi: Mpi, job: Job, progress: Steps) -> SteadyRun:
     lab.set_latencies(network.latency_us)
-    stops = {call: _change(lab, names) for call, names in job.schedule}
+    stops = {call: functools.partial(_change, lab, names) for call, names in job.schedule}
     run = run_steady(Contender(job.arm.title, mpi, dict(job.settings)),
                      Pace(ROOT, job.broadcasts, LENGTH_BYTES, job.ahead, stops=stops), lab,
                      bounds_ms(network, job), timeout_s=_MOST_SECONDS_OF_A_JOB)
@@ -116,13 +117,10 @@ def _run(lab: Lab, network: HostNetwork, mpi: Mpi, job: Job, progress: Steps) ->
     return run
 
 
-def _change(lab: Lab, names: Sequence[str]):
-    def change() -> None:
-        for name in names:
-            make(lab, CHANGES[name])
-        time.sleep(len(names) * STANDS_PER_LINK_S)
-
-    return change
+def _change(lab: Lab, names: Sequence[str]) -> None:
+    for name in names:
+        make(lab, CHANGES[name])
+    time.sleep(len(names) * STANDS_PER_LINK_S)
 
 
 def bounds_ms(network: HostNetwork, job: Job) -> list[float]:

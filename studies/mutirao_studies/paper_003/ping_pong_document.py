@@ -11,6 +11,7 @@ from mutirao_studies.account import command_of
 from mutirao_studies.document import Document, Lines, Section, beside_paper
 from mutirao_studies.line_chart import Line, Point, line_chart, side_by_side
 from mutirao_studies.paper_003.paper_003 import CITATION, CLAIMS, DIFFERENCES, FIRST, SET_UP, Claim
+from mutirao_studies.paper_003.ping_pong import SITUATIONS
 from mutirao_studies.paper_003.ping_pong_causes import CABLE
 from mutirao_studies.paper_003.ping_pong_times import ratios
 from mutirao_studies.paper_003.ping_pong_ways import BY_KEY, JAVA, MANNERS, C
@@ -148,16 +149,15 @@ def _first(situation: dict) -> Table:
         first, *later = way["times"]
         rows.append([way["title"], _microseconds(2 * first["first_us"]),
                      f"{first['first_us'] / first['median_us']:.1f}",
-                     f"{median(row['first_us'] / row['median_us'] for row in later):.1f}" if later else ""])
+                     f"{median(row['first_us'] / row['median_us'] for row in later):.1f}"])
     return Table("", ("the first round trip", "job's, us", "x median", "sizes', x median"), rows)
 
 
 def _cause_tables(result: dict) -> Sequence[Table]:
     """One for each question."""
     tables: dict[str, Table] = {}
-    titles = {situation["key"]: situation["title"] for situation in result["situations"]}
     for cause in result["causes"]:
-        where = titles.get(cause["situation"], "two hosts, no limit")
+        where = SITUATIONS[cause["situation"]].title
         title = f"{cause['question']}, {where}: {cause['base']} -> {cause['changed']}, us"
         sizes = [size(row["base"]["length_bytes"]) for row in cause["rows"]]
         rows = tables.setdefault(title, Table(title, ["", *sizes], [])).rows
