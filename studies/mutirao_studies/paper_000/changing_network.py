@@ -14,8 +14,8 @@ from mutirao.lab.lab import Lab
 from mutirao.lab.named_networks import load_preset
 from mutirao.lab.network import HostNetwork
 from mutirao_studies.paper_000.paper_000 import FAILURES, RECOVERIES, Change
+from mutirao_studies.paper_000.six_sites import NETWORK
 
-SITES = "six-sites"
 # Round trips in ms.
 INSIDE_MS = 1.0  # a gateway and a host of its site, as the paper's link 4-6 before it changes
 BEHIND_MS = 4.0  # is added for each end of a link between sites that is not a gateway
@@ -34,7 +34,7 @@ CHANGES = {change.name: change for change in (
 
 def six_gateways() -> HostNetwork:
     """Nothing changed yet, and nothing that the paper changes later is special."""
-    base = load_preset(SITES)
+    base = load_preset(NETWORK)
     gateways = {base.hosts_of(site)[0] for site in base.site_names}
 
     def round_trip_ms(a: int, b: int) -> float:
@@ -45,7 +45,7 @@ def six_gateways() -> HostNetwork:
 
     hosts = range(base.host_count)
     latency_us = [[0.0 if a == b else round_trip_ms(a, b) * 500 for b in hosts] for a in hosts]
-    return HostNetwork(base.hosts, base.sites, latency_us, None, SITES, base.source)
+    return HostNetwork(base.hosts, base.sites, latency_us, None, NETWORK, base.source)
 
 
 def with_links(network: HostNetwork,

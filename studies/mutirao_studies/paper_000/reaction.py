@@ -39,10 +39,10 @@ from mutirao_studies.document import Document, Lines, Section
 from mutirao_studies.line_chart import SECONDS, Line, Point, line_chart, side_by_side
 from mutirao_studies.paper_000.changing_network import after, before, make, six_gateways
 from mutirao_studies.paper_000.paper_000 import Change
+from mutirao_studies.paper_000.six_sites import ROOT
 from mutirao_studies.paper_000.steady import Pace, SteadyRun, run_steady
 
 STUDY = "reaction"
-ROOT = 12
 LINK = (12, 16)
 EVERY_MS = 500
 TRIALS, QUICK_TRIALS = 5, 1  # of a synchronous program twice as many

@@ -26,12 +26,10 @@ from mutirao.pages.html import judged
 from mutirao.run.mpis import Mpi
 from mutirao_studies.account import command_of, with_settings
 from mutirao_studies.document import Document, Drawn, Section
+from mutirao_studies.paper_000.six_sites import LENGTH_BYTES, NETWORK, ROOT
 from mutirao_studies.paper_000.steady import Pace, timed
 
 STUDY = "start"
-NETWORK = "six-sites"
-ROOT = 12  # or the first host of a smaller network
-LENGTH_BYTES = 24
 EVERY_MS = 333
 PACED_CALLS = 150
 TRIALS, QUICK_TRIALS = 5, 1
@@ -77,6 +75,7 @@ def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None 
 
 
 def root_of(network: HostNetwork) -> int:
+    """The paper's, or the first host of a smaller network."""
     return ROOT if ROOT < network.host_count else 0
 
 
