@@ -39,30 +39,17 @@ class Cell:
         return min(self.catalogue_us, key=lambda name: self.catalogue_us[name])
 
     @property
-    def best_us(self) -> float:
-        """Of all there is."""
-        return min(self.selector_us, *self.forced_us.values(), *self.catalogue_us.values())
-
-    @property
     def choice_us(self) -> float:
         return self.selector_us if self.chosen == "native" else self.catalogue_us[self.chosen]
 
     @property
     def choice_to_best(self) -> float:
-        return self.choice_us / self.best_us
+        """Of all there is."""
+        return self.choice_us / min(self.selector_us, *self.forced_us.values(), *self.catalogue_us.values())
 
     @property
     def rule_us(self) -> float:
         return self.forced_us[rule_picks(self.ranks, self.length_bytes)]
-
-    @property
-    def rule_to_best(self) -> float:
-        """Of the paper's algorithms."""
-        return self.rule_us / self.forced_us[self.best_forced]
-
-    @property
-    def selector_to_best(self) -> float:
-        return self.selector_us / self.forced_us[self.best_forced]
 
     @property
     def least_us(self) -> float:
@@ -72,11 +59,6 @@ class Cell:
         bytes_in = ranks_per_host * (self.ranks - 1) * self.length_bytes
         return max(MODEL.latency_us + 2 * MODEL.overhead_us,
                    bytes_in / (MODEL.memory_bytes_per_us + MODEL.cable_bytes_per_us))
-
-    @property
-    def most_gain(self) -> float:
-        """Over the best of the paper's algorithms."""
-        return self.forced_us[self.best_forced] / self.least_us
 
     @property
     def gain(self) -> float:

@@ -86,14 +86,15 @@ def _simulated(ranks: int, cells: Sequence[Cell]) -> Section:
 
 
 def _cells(cells: Sequence[Cell]) -> Table:
-    def judged_rule(to_best: float) -> str:
-        return "right" if to_best <= NEAR_BEST else f"× {ratio(to_best)}"
+    def row(cell: Cell) -> tuple[str, ...]:
+        best_us = cell.forced_us[cell.best_forced]
+        rules = ("right" if us / best_us <= NEAR_BEST else f"× {ratio(us / best_us)}"
+                 for us in (cell.rule_us, cell.selector_us))
+        return (f"{cell.ranks}, {size(cell.length_bytes)}", cell.best_forced, *rules, cell.chosen,
+                ratio(cell.choice_to_best), cell.best_of_catalogue, ratio(cell.gain), ratio(best_us / cell.least_us))
 
     return Table("", ("ranks, block", "paper's best", "4.0's rule", "SMPI's", "mutirao takes", "× best",
-                      "catalogue's best", "gain", "possible"),
-                 [(f"{cell.ranks}, {size(cell.length_bytes)}", cell.best_forced, judged_rule(cell.rule_to_best),
-                   judged_rule(cell.selector_to_best), cell.chosen, ratio(cell.choice_to_best),
-                   cell.best_of_catalogue, ratio(cell.gain), ratio(cell.most_gain)) for cell in cells])
+                      "catalogue's best", "gain", "possible"), list(map(row, cells)))
 
 
 def _predicted(result: dict) -> list[Section]:
