@@ -26,7 +26,7 @@ _FIGURE_7_WORKERS = 16
 
 
 def document(result: dict) -> Document:
-    plan = result["plan"]
+    plan, image = result["plan"], result["image"]
     lead = (f"A master hands out the squares of a Mandelbrot image of {plan['points']} × {plan['points']}"
             " points; workers ask, get, compute, return, and ask again until they are told to stop. The"
             " computation and the one structure that travels are the same everywhere. Only the transport"
@@ -38,12 +38,19 @@ def document(result: dict) -> Document:
             "<p>Checked with medians of return times; MPI is LAM/MPI as in the paper, where it is there.</p>",
             Lines([f"{each.source}: {each.statement} Holds here: {each.holds}. {each.here}" for each in verdicts(result)])]),
         Section("Beside the return time", _tables(result)),
-        _image(result["image"], plan["points"]),
+        Section("The image", [
+            soft(f"The same bytes from every run; SHA-256 of the points: {image['sha256']}"),
+            f'<img src="data:image/png;base64,{image["png_base64"]}" alt="The Mandelbrot set" width="{plan["points"]}"'
+            f' height="{plan["points"]}" style="max-width: 100%; height: auto">']),
         beside_paper(CITATION, [ACROSS_A_LAB if result["network"] else ON_THIS_MACHINE, *DIFFERENCES])],
         _tiles(result),
         [_place(result), f"medians of {counted(plan['repeat'], 'run')}",
          f"at most {plan['iterations']} iterations a point"],
-        _commands(result), _remarks(result), base64.b64decode(result["image"]["png_base64"]))
+        "\n".join(["scripts/setup.sh --studies",
+                   command_of(result, *([f"--lab {result['network']}"] if result["network"] else [])),
+                   f"./mutirao study {result['study']} --only sockets,pvm",
+                   "build/bin/mandelbrot-sockets --workers 4 --side 25 --image image.pgm"]),
+        _remarks(result), base64.b64decode(image["png_base64"]))
 
 
 def _place(result: dict) -> str:
@@ -56,13 +63,6 @@ def _remarks(result: dict) -> list[str]:
     return [_place(result).capitalize(), *(
         [f"{processors} processors for up to {processes} processes: who waits by polling takes the processor from those"
          " who compute"] if processors and processes > processors else [])]
-
-
-def _commands(result: dict) -> str:
-    elsewhere = [f"--lab {result['network']}"] if result["network"] else []
-    return "\n".join(["scripts/setup.sh --studies", command_of(result, *elsewhere),
-                      f"./mutirao study {result['study']} --only sockets,pvm",
-                      "build/bin/mandelbrot-sockets --workers 4 --side 25 --image image.pgm"])
 
 
 def _tiles(result: dict) -> list[tuple[str, str, str]]:
@@ -140,10 +140,3 @@ def _killed(killed: dict) -> tuple[str, str]:
     if killed["goes_on"]:
         return f"{killed['noticed_ms']:.1f}", "another took its task; same image"
     return "", f"the job ended with {killed['exit_code']}"
-
-
-def _image(image: dict, points: int) -> Section:
-    return Section("The image", [
-        soft(f"The same bytes from every run; SHA-256 of the points: {image['sha256']}"),
-        f'<img src="data:image/png;base64,{image["png_base64"]}" alt="The Mandelbrot set" width="{points}"'
-        f' height="{points}" style="max-width: 100%; height: auto">'])

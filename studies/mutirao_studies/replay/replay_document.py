@@ -36,7 +36,10 @@ def _tile(run: dict) -> tuple[str, str, str]:
 
 def _of_rule(run: dict, alone: bool) -> Section:
     """Of several rules the terminal shows only how they compare."""
-    summary, lines = _summary(run), list(_lines(run))
+    lines = list(_lines(run))
+    summary = Table("", ["", f"within {_NEAR_PERCENT}% of the bound", "switches", "exchanged links"],
+                    [[f"{title}, {use}", *_counts(run, family, use)]
+                     for family, title in FAMILIES.items() for use in USES])
     return Section(_rule(run).capitalize(), [
         legend(_STYLES, "the bound"),
         side_by_side("pair", {f"{title.capitalize()}, by slice": _chart(run, family)
@@ -75,12 +78,6 @@ def _comparison(trace: str, runs: Sequence[dict]) -> Table:
                  f" {size(runs[0]['length_bytes'])} from host {runs[0]['root']}; near: slices within"
                  f" {_NEAR_PERCENT}% of the bound; trees, links: exchanged",
                  ["threshold", "keep", "news", "msgs", "near", "trees", "links", "mst near", "trees", "links"], rows)
-
-
-def _summary(run: dict) -> Table:
-    return Table("", ["", f"within {_NEAR_PERCENT}% of the bound", "switches", "exchanged links"],
-                 [[f"{title}, {use}", *_counts(run, family, use)]
-                  for family, title in FAMILIES.items() for use in USES])
 
 
 def _counts(run: dict, family: str, use: str) -> tuple[str, int, int]:
