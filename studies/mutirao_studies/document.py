@@ -140,17 +140,15 @@ def html_of_table(shown: Table) -> Html:
 
 
 def _with_bars(drawn: Drawn) -> Table:
-    numbers = [{at: float(row[at]) for at in drawn.columns if re.fullmatch(r"\d+(\.\d*)?", row[at])}
-               for row in drawn.table.rows]
-    most = max((value for row in numbers for value in row.values()), default=0) or 1
+    def is_number(text: str) -> bool:
+        return bool(re.fullmatch(r"\d+(\.\d*)?", text))
+
+    numbers = [float(row[at]) for row in drawn.table.rows for at in drawn.columns if is_number(row[at])]
+    most = max(numbers, default=0) or 1
     return drawn.table._replace(rows=[
-        [_cell_with_bar(cell, values[at] / most) if at in values else cell for at, cell in enumerate(row)]
-        for row, values in zip(drawn.table.rows, numbers, strict=True)])
-
-
-def _cell_with_bar(text: str, share: float) -> tuple[Html]:
-    """`share` of the longest bar."""
-    return (f'<td class="bar" style="--share: {share:.1%}">{escape(text)}</td>',)
+        [(f'<td class="bar" style="--share: {float(cell) / most:.1%}">{escape(cell)}</td>',)
+         if at in drawn.columns and is_number(cell) else cell for at, cell in enumerate(row)]
+        for row in drawn.table.rows])
 
 
 # --- on the disk ----------------------------------------------------------------------------------------

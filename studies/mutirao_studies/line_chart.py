@@ -2,8 +2,9 @@
 logarithmic."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 
 from mutirao.base.units import duration, size
 from mutirao.pages.svg import shape, text
@@ -91,6 +92,12 @@ def line_chart(lines: Sequence[Line], axis: Axis = SIZES, height: int = 270, bou
     if bound:
         parts.append(shape("path", "bound", d=_path([(x(at), y(us)) for at, us in bound])))
     return "\n".join([*parts, "</svg>"])
+
+
+def side_by_side(style: str, charts: Mapping[str, str]) -> str:
+    """HTML of charts by their titles; `style`: of the style sheet, as many in a row as there is room for."""
+    figures = "".join(f"<figure><h3>{escape(title)}</h3>{chart}</figure>" for title, chart in charts.items())
+    return f'<div class="{style}">{figures}</div>'
 
 
 def _marks(marks: Sequence[tuple[int, str]], x: Callable[[float], float],

@@ -24,14 +24,13 @@ from mutirao.run.mpis import Mpi, find_mpi
 from mutirao_studies.account import LeftOut, check_known, command_of
 from mutirao_studies.bars import bar
 from mutirao_studies.document import Document, Lines, Section
+from mutirao_studies.paper_000.six_sites import NETWORK, ROOT
 from mutirao_studies.windows import windows_bound_us
 
 STUDY = "long"
-NETWORK = "six-sites"
 NAMES = ("allreduce", "allgather", "reduce_scatter_block", "broadcast", "reduce", "gather", "scatter", "alltoall",
          "scan", "exscan")
 LENGTHS_BYTES, QUICK_LENGTHS_BYTES = (32 << 10, 256 << 10, 1 << 20, 16 << 20), (1 << 20,)  # of the whole message
-ROOT = 12  # or the first host of a smaller network
 # How the lab sets TCP up, and what that is called; without being asked for, only what a kernel comes with and BBR.
 CONTROLS = {"plain": "cubic", "bbr": "BBR"}
 _TITLES = {**CONTROLS, "tuned": "cubic, tuned"}
@@ -131,6 +130,7 @@ def _windows_ms(network: HostNetwork, ranks: int, name: str, length_bytes: int, 
 
 
 def _root(name: str, ranks: int) -> int:
+    """Where there is one that of paper 000, or the first of fewer ranks."""
     return ROOT if ROOT < ranks and COLLECTIVES[name].rooted else 0
 
 

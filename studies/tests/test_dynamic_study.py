@@ -112,7 +112,7 @@ def test_an_arm_that_fails_is_left_out(dynamic_with):
 def test_what_is_shown(dynamic_with, tmp_path):
     """All that was measured; what changes when, and when each arm knew."""
     result = dynamic_with(quick=False)
-    columns = [values for figure in paper_000.FIGURES_5_TO_7 for values in figure.rows_s.values()]
+    columns = [values for figure in paper_000.FIGURES.values() for values in figure.rows_s.values()]
     columns += [arm["columns_s"].values() for figure in result["figures"] for arm in figure["arms"]]
     numbers = [f"{value:.2f}" for values in columns for value in values]
     shown(document(result), "9999", *numbers, in_text=["took up changes at broadcast 2\n"], in_page=[

@@ -85,11 +85,9 @@ SIZES = (1, 1024, 1 << 20)
 
 
 def made_up_way(key, factor):
-    way = BY_KEY[key]
     times = [row(length, factor * us, 1.1)
              for length, us in zip(SIZES, (10.0, 20.0, 900.0), strict=True)]
-    return {"key": key, "title": way.title, "language": way.language, "base": way.base,
-            "mpi": way.mpi, "overruns": 0, "times": times, "rounds": [times]}
+    return ping_pong._described(BY_KEY[key], [{"times": times, "overruns": 0}])
 
 
 def made_up_result():
@@ -103,7 +101,7 @@ def made_up_result():
     return {**circumstances("ping-pong"), "only": [],
             "versions": ["MPICH 5.9.9", "Java 25"], "trips": 10, "rounds": 1, "sizes_bytes": list(SIZES),
             "situations": [{"key": each.key, "title": each.title, "preset": each.preset,
-                            "ways": ways} for each in SITUATIONS],
+                            "ways": ways} for each in SITUATIONS.values()],
             "causes": causes,
             "left_out": [{"title": "C, Open MPI 4", "reason": "it is <not> there"}]}
 

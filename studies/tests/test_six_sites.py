@@ -10,7 +10,7 @@ from mutirao.base.errors import Failure
 from mutirao.measure import circumstances
 from mutirao_studies.document import page_of, text_of
 from mutirao_studies.paper_000 import paper_000, six_sites
-from mutirao_studies.paper_000.six_sites_document import comparisons, demo_document, document
+from mutirao_studies.paper_000.six_sites_document import comparisons, document
 from shown import shown
 
 KEYS = ["native-openmpi-5", "native-mpich-5", "mpich-like", "magpie-like", "mst", "choice"]
@@ -53,7 +53,7 @@ def test_the_demo_compares_one_mpi_with_and_without(study_with):
     assert result["left_out"] == []
     points = [point for arm in result["arms"] for point in arm["points"]]
     assert [(point["root"], point["consecutive"]) for point in points] == [(12, 1), (0, 1), (8, 1)] * 2
-    shown(demo_document(result), "mutirao's choice", *(f"{point['median_ms']:.1f}" for point in points))
+    shown(document(result), "mutirao's choice", *(f"{point['median_ms']:.1f}" for point in points))
 
 
 def test_an_mpi_that_is_missing_is_left_out(study_with):

@@ -13,7 +13,7 @@ from mutirao.measure import measure
 from mutirao.measure.measure import Contender
 from mutirao.run.launch import CompletedRun
 from mutirao_studies.paper_000 import start
-from mutirao_studies.paper_000.start import median, settled, settled_call
+from mutirao_studies.paper_000.start import median, settled
 from shared import lab_of
 from shown import shown
 
@@ -114,9 +114,8 @@ def test_what_is_shown(start_with):
     ([1, 9, 1] + [1] * 10, 2), ([9] * 12, None)])
 def test_settled_is_from_the_last_late_call_on(completions, calls):
     """Catches the first good call, and the first ten good ones in a row."""
-    assert settled_call(completions, 1.06) == calls
-    job = {"completion_ms": completions, "begin_ms": [100 + 50 * i for i in range(99)]}
-    assert settled(job, 1.06)["s"] == (None if calls is None else 0.05 * calls)
+    found = settled({"completion_ms": completions, "begin_ms": [100 + 50 * i for i in range(99)]}, 1.06)
+    assert (found["calls"], found["s"]) == (calls, None if calls is None else 0.05 * calls)
 
 
 def test_what_never_came_is_later_than_all_else():

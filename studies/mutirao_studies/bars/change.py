@@ -11,13 +11,12 @@ from mutirao.lab.named_networks import load_preset
 from mutirao.run.mpis import Mpi
 from mutirao_studies.bars.bar import Bar, Finding, at_most, on_each_mpi, set_up
 from mutirao_studies.paper_000 import overhead, reaction
-from mutirao_studies.paper_000.reaction import RECOVERS, WORSENS, Event
+from mutirao_studies.paper_000.reaction import RECOVERS, WORSE, WORSENS, Event
+from mutirao_studies.paper_000.six_sites import NETWORK, ROOT
 from mutirao_studies.paper_000.steady import Pace, SteadyRun
 
-ROOT = 12
 SETTLE_S = 75.0  # it is set up after ten, and has tried what there is to be tried after fifty
 WINDOW_S = {WORSENS: 30.0, RECOVERS: 15.0}  # until the next change
-WORSE = 10.0
 # Sites and the round trip between them; each gets worse and recovers. Without the first the shortest way to S4 leads
 # over the second, and a tree that has avoided one is struck by the other.
 TRUNKS = (("S3", "S4", 331.0), ("S0", "S4", 332.8)) * 2 + (("S3", "S4", 331.0),)
@@ -32,7 +31,7 @@ def bars(_commit_hash: str) -> list[Bar]:
 
 
 def _change(mpi: Mpi) -> list[Finding]:
-    network = load_preset("six-sites")
+    network = load_preset(NETWORK)
     bound_ms = network.bound_from(ROOT) / 1000
     events = list(_events())
     whole_s = events[-1].at_s + WINDOW_S[RECOVERS]

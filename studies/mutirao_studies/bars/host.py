@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mutirao.base.units import size
 from mutirao.measure.measure import Contender, Point, Workload, measure, tried_twice
 from mutirao.run.mpis import Mpi
-from mutirao_studies.bars.bar import Bar, Finding, at_most, default, native, on_each_mpi
+from mutirao_studies.bars.bar import AS_IT_COMES, Bar, Finding, at_most, default, native, on_each_mpi
 
 COLLECTIVES = ("broadcast", "reduce", "allreduce", "allgather", "alltoall")
 LENGTHS_BYTES = (8, 4096, 65536, 1 << 20)
@@ -80,8 +80,7 @@ def _first_call_ms(point: Point) -> float:
 def _native_choice(mpi: Mpi) -> list[Finding]:
     found = []
     for collective in COLLECTIVES:
-        chosen = default(mpi, collective)
-        forced = Contender("native choice", mpi, {**(chosen.settings or {}), collective: "native"}, collective)
+        forced = Contender("native choice", mpi, {**AS_IT_COMES, collective: "native"}, collective)
         points = [_points(forced, _SETTLE_MS, True, 8) for _ in range(_ROUNDS)]
         found.append(at_most(NATIVE_NS, f"{collective} 8 B, more than native,", _more_ns(points), " ns"))
     return found

@@ -13,7 +13,7 @@ from mutirao.measure.circumstances import Circumstances
 from mutirao_studies.account import ask_studies
 from mutirao_studies.document import page_of, text_of
 from mutirao_studies.replay.replay_document import document, slices_table
-from mutirao_studies.replay.trace import MADE_UP, Trace, load_trace
+from mutirao_studies.replay.trace import MADE_UP, load_trace
 
 DESCRIPTION = """\
 Replays recorded latencies: forecasters, change detection and the maintenance of the spanning tree
@@ -62,10 +62,13 @@ def run(arguments) -> int:
     circumstances = Circumstances("replay", quick=False, mpi_names=())
     trace = load_trace(arguments.trace)
     rules = list(product(arguments.threshold.split(","), arguments.tolerance.split(",")))
-    with working(f"replaying {len(trace.slices)} slices of {trace.host_count} hosts"):
-        runs = _replay(trace, rules, arguments)
+    with (working(f"replaying {len(trace.slices)} slices of {trace.host_count} hosts"),
+          core_tool.lines_file(trace.tool_lines(), ".trace") as path):
+        runs = [ask_studies("replay", str(path), *_words(arguments, *rule)) for rule in rules]
     result = {**circumstances.to_dict(), "trace": trace.name, "runs": runs}
-    shown = document(result, _command(arguments))
+    shown = document(result, shlex.join([  # as it is typed for the same page
+        "mutirao", "replay", arguments.trace, *_words(arguments, arguments.threshold, arguments.tolerance),
+        "--page", str(arguments.page)]))
     if arguments.page:
         write_file(arguments.page, str(page_of(shown)))
     slices = [str(slices_table(trace.name, runs[0]))] if len(runs) == 1 else []
@@ -76,14 +79,3 @@ def run(arguments) -> int:
 def _words(arguments, threshold: str, tolerance: str) -> list[str]:
     return ["--threshold", threshold, "--tolerance", tolerance, "--root", str(arguments.root), "--bytes",
             str(arguments.bytes)]
-
-
-def _command(arguments) -> str:
-    """As it is typed for the same page."""
-    return shlex.join(["mutirao", "replay", arguments.trace, *_words(arguments, arguments.threshold, arguments.tolerance),
-                       "--page", str(arguments.page)])
-
-
-def _replay(trace: Trace, rules: list[tuple[str, str]], arguments) -> list[dict]:
-    with core_tool.lines_file(trace.tool_lines(), ".trace") as path:
-        return [ask_studies("replay", str(path), *_words(arguments, *rule)) for rule in rules]

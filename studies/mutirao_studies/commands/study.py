@@ -81,7 +81,7 @@ STUDIES = {
     six_sites.DEMO.study: Study(
         "one broadcast on six sites, without and with mutirao, in a minute",
         lambda asked: six_sites.run_study([asked.mpi.name], asked.quick, six_sites.DEMO),
-        six_sites_document.demo_document),
+        six_sites_document.document),
     six_sites.NETWORK: Study(
         "paper 000 while nothing changes: Table 2 and Figure 4",
         lambda asked: six_sites.run_study(asked.mpi_names, asked.quick),

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.progress import Steps, steps
 from mutirao.base.tables import Table
-from mutirao.base.units import counted
+from mutirao.base.units import counted, ratio
 from mutirao.explain.saved import account_of, total_of
 from mutirao.lab.lab import Lab, bring_up, verify_run
 from mutirao.measure.circumstances import Circumstances
@@ -60,22 +60,16 @@ class Plan:
 def chosen_loops(only: Sequence[str], seeds: Sequence[str] | None) -> list[Loop]:
     """All, or those that a name or the part before the slash of it stands for. `seeds` of the drawn ones; None:
     by the commit's hash, if any of those may be meant."""
-    known = known_loops()
-    named = {*(loop.name for loop in known), *(loop.name.partition("/")[0] for loop in known)}
-    if only and set(only) <= named and not seeds:
-        return _those(known, only)
-    found_seeds = seeds_of(commit_hash()) if seeds is None else seeds
-    return _those([*known, *(loop for seed in found_seeds for loop in drawn_loops(seed))], only)
-
-
-def _those(loops: Sequence[Loop], only: Sequence[str]) -> list[Loop]:
-    names = {loop.name: {loop.name, loop.name.partition("/")[0]} for loop in loops}
+    loops = known_loops()
+    if seeds or not only or not set(only) <= {name for loop in loops for name in loop.names}:
+        found_seeds = seeds_of(commit_hash()) if seeds is None else seeds
+        loops += [loop for seed in found_seeds for loop in drawn_loops(seed)]
     for word in only:
-        if not any(word in each for each in names.values()):
-            kinds = dict.fromkeys(name.partition("/")[0] for name in names)
+        if not any(word in loop.names for loop in loops):
+            kinds = dict.fromkeys(loop.names[0] for loop in loops)
             raise UsageError(f"there is no loop '{word}' (loops: {', '.join(kinds)}, and for example"
                              f" {loops[0].name})")
-    return [loop for loop in loops if not only or names[loop.name] & set(only)]
+    return [loop for loop in loops if not only or set(loop.names) & set(only)]
 
 
 def run_study(mpi_names: Sequence[str], loops: Sequence[Loop], plan: Plan) -> dict:
@@ -186,8 +180,8 @@ def _ratio(pairs: Sequence[dict], arm: str) -> Ratio:
 
 def decided(pairs: Sequence[dict]) -> bool:
     """Whether the interval lies on one side of the limit."""
-    ratio = _ratio(pairs, DEFAULT)
-    return ratio.low is not None and not ratio.low <= BAR < ratio.high
+    found = _ratio(pairs, DEFAULT)
+    return found.low is not None and not found.low <= BAR < found.high
 
 
 def judge(pairs: Sequence[dict]) -> dict:
@@ -198,11 +192,11 @@ def judge(pairs: Sequence[dict]) -> dict:
               for arm in (DEFAULT, WARM) if arm in seconds}
     natives = [pair[NATIVE]["seconds"] for pair in pairs]
     beside = [ratio_of_pairs([both]).value for both in zip(natives, natives[1:], strict=False)]
-    ratio = _ratio(pairs, DEFAULT)
+    found = _ratio(pairs, DEFAULT)
     known = {"known_ratio": vars(_ratio(pairs, KNOWN))} if KNOWN in seconds else {}
-    return {"seconds": seconds, "ratio": vars(ratio), **known, **shares,
+    return {"seconds": seconds, "ratio": vars(found), **known, **shares,
             "native_to_native": [min(beside), max(beside)] if beside else None,
-            "harm": ratio.low is not None and ratio.low > BAR}
+            "harm": found.low is not None and found.low > BAR}
 
 
 def summary(rows: Sequence[dict]) -> dict:
@@ -241,17 +235,14 @@ def document(result: dict) -> Document:
 
 
 def table(result: dict) -> Table:
-    def share(value: float | None) -> str:
-        return "" if value is None else f"{value:.2f}"
-
     warm = any(WARM in row["seconds"] for row in result["loops"])
     rows = []
     for row in result["loops"]:
-        ratio = row["ratio"]
-        interval = "" if ratio["low"] is None else f"{ratio['low']:.2f}-{ratio['high']:.2f}"
+        found = row["ratio"]
+        interval = "" if found["low"] is None else f"{found['low']:.2f}-{found['high']:.2f}"
         rows.append((row["loop"], row["mpi"], *(f"{row['seconds'][arm]:.2f}" for arm in (NATIVE, DEFAULT, KNOWN)),
-                     f"{ratio['value']:.3f}", interval, share(row[f"{DEFAULT}_share"]),
-                     *([share(row.get(f"{WARM}_share"))] if warm else [])))
+                     f"{found['value']:.3f}", interval, ratio(row[f"{DEFAULT}_share"]),
+                     *([ratio(row.get(f"{WARM}_share"))] if warm else [])))
     least, most = result["pairs"], result["most_pairs"]
     times = counted(least, "pair") if least == most else f"{least} to {most} pairs"
     return Table(f"Seconds of the loop, medians of {times}, and default over native with its 95% interval; share"

@@ -39,6 +39,11 @@ class Loop:
     in_python: bool = False
 
     @property
+    def names(self) -> tuple[str, str]:
+        """By which it is asked for: that of its kind, and its own."""
+        return self.name.partition("/")[0], self.name
+
+    @property
     def title(self) -> str:
         return f"{self.network.name}: {', '.join(map(_in_words, self.items))}"
 
@@ -55,18 +60,15 @@ K_MEANS = ("compute:20", "allreduce:8192", "allreduce:512", "allreduce:8", "broa
 
 def known_loops() -> list[Loop]:
     a, b = load_preset("four-sites"), load_preset("two-sites")
+    can_run_python = PYTHON_PROGRAM.is_file() and all(map(importlib.util.find_spec, ("numpy", "mpi4py")))
     return [Loop("sgd/A", a, SGD, 40), Loop("sgd/B", b, SGD, 40), Loop("fft/A", a, FFT, 60),
-            Loop("k-means/A", a, K_MEANS, 60), *(python_loops() if _can_run_python() else [])]
+            Loop("k-means/A", a, K_MEANS, 60), *(python_loops() if can_run_python else [])]
 
 
 def python_loops() -> list[Loop]:
     """The same training loop as a program of numpy and mpi4py."""
     return [Loop(f"sgd-python/{name}", load_preset(preset), SGD, 40, in_python=True)
             for name, preset in (("A", "four-sites"), ("B", "two-sites"))]
-
-
-def _can_run_python() -> bool:
-    return PYTHON_PROGRAM.is_file() and all(map(importlib.util.find_spec, ("numpy", "mpi4py")))
 
 
 def drawn_loops(seed: str) -> list[Loop]:

@@ -34,7 +34,7 @@ COSTS = {"processor_percent": ("processor, % of a core", 0.5),
 _START = {"twin_ms": "making the communicator", "waited_ms": "waiting for ranks and network",
           "first_ruled_ms": "first ruling, after MPI_Init"}
 _MOST_SECONDS_OF_A_JOB = 120.0
-_SECONDS_TO_END = 10
+_SECONDS_FOR_A_TREE, _SECONDS_TO_END = 60, 10
 
 
 class StandingAgents:
@@ -71,9 +71,9 @@ class StandingAgents:
         return [json.loads(answer) if process.returncode == 0 else None
                 for process, answer in zip(asked, answers, strict=True)]
 
-    def wait_for_tree(self, seconds: float = 60) -> None:
+    def wait_for_tree(self) -> None:
         """Until all have the same tree of all hosts."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + _SECONDS_FOR_A_TREE
         while time.monotonic() < end:
             seen = [dump["network"] for dump in self.dumps() if dump and dump.get("network")]
             if (len(seen) == len(self._hosts) and len({each["version_hash"] for each in seen}) == 1
@@ -81,7 +81,7 @@ class StandingAgents:
                 return
             time.sleep(0.2)
         raise Failure(f"the agents have no tree of all {len(self._hosts)} hosts after"
-                      f" {seconds:g} s")
+                      f" {_SECONDS_FOR_A_TREE:g} s")
 
 
 def run_study(mpi: Mpi, quick: bool = False) -> dict:

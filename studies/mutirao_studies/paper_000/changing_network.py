@@ -14,27 +14,25 @@ from mutirao.lab.lab import Lab
 from mutirao.lab.named_networks import load_preset
 from mutirao.lab.network import HostNetwork
 from mutirao_studies.paper_000.paper_000 import FAILURES, RECOVERIES, Change
+from mutirao_studies.paper_000.six_sites import NETWORK
 
-SITES = "six-sites"
 # Round trips in ms.
 INSIDE_MS = 1.0  # a gateway and a host of its site, as the paper's link 4-6 before it changes
 BEHIND_MS = 4.0  # is added for each end of a link between sites that is not a gateway
 
 
-def _scaled(change: Change, before_by: float = 1, after_by: float = 1) -> Change:
-    return replace(change, before_ms=change.before_ms / before_by, after_ms=change.after_ms / after_by)
-
-
 # Measuring a link takes some round trips, and programs start slowly over links of seconds. Link 0-2
 # is far worse than the ways round it before and after, and improves by 95%, with either pair of
 # numbers. Link 12-16 is the worst way between its sites before, and as in the paper after.
+_SLOWEST, _SLOW = RECOVERIES
 CHANGES = {change.name: change for change in (
-    *FAILURES, _scaled(RECOVERIES[0], before_by=60, after_by=60), _scaled(RECOVERIES[1], before_by=20))}
+    *FAILURES, replace(_SLOWEST, before_ms=_SLOWEST.before_ms / 60, after_ms=_SLOWEST.after_ms / 60),
+    replace(_SLOW, before_ms=_SLOW.before_ms / 20))}
 
 
 def six_gateways() -> HostNetwork:
     """Nothing changed yet, and nothing that the paper changes later is special."""
-    base = load_preset(SITES)
+    base = load_preset(NETWORK)
     gateways = {base.hosts_of(site)[0] for site in base.site_names}
 
     def round_trip_ms(a: int, b: int) -> float:
@@ -45,7 +43,7 @@ def six_gateways() -> HostNetwork:
 
     hosts = range(base.host_count)
     latency_us = [[0.0 if a == b else round_trip_ms(a, b) * 500 for b in hosts] for a in hosts]
-    return HostNetwork(base.hosts, base.sites, latency_us, None, SITES, base.source)
+    return HostNetwork(base.hosts, base.sites, latency_us, None, NETWORK, base.source)
 
 
 def with_links(network: HostNetwork,

@@ -3,13 +3,12 @@ columns beside ours."""
 
 import statistics
 from collections.abc import Iterator
-from html import escape
 
 from mutirao.base.tables import Table
 from mutirao.pages.html import listed, soft
 from mutirao_studies.account import command_of
 from mutirao_studies.document import Document, Drawn, Lines, Section, beside_paper
-from mutirao_studies.line_chart import NUMBERS, Line, Point, line_chart
+from mutirao_studies.line_chart import NUMBERS, Line, Point, line_chart, side_by_side
 from mutirao_studies.paper_000.paper_000 import CITATION, COLUMNS, DYNAMIC_DIFFERENCES, FIGURES
 
 # First and second; how many times shorter the first's broadcasts are.
@@ -38,26 +37,23 @@ def document(result: dict) -> Document:
         *(_figure(result, figure) for figure in result["figures"]),
         beside_paper(CITATION, DYNAMIC_DIFFERENCES)],
         _tiles(result), [f"{network['tcp']} TCP", f"medians of {result['repeat']}", result["mpi_title"]],
-        _commands(result))
+        "\n".join([command_of(result), *(f"./mutirao study {study} --mpi {result['mpis'][0]}"
+                                         for study in ("reaction", "overhead"))]))
 
 
 def _tiles(result: dict) -> list[tuple[str, str, str]]:
     """Of the first figure in which it was measured: the default beside a tree that stays."""
-    shown = []
     for figure in result["figures"]:
-        arms = {arm["key"]: arm["columns_s"] for arm in figure["arms"]}
-        if shown or not {"mst", "default"} <= arms.keys():
-            continue
-        ratio = arms["mst"]["broadcasts"] / arms["default"]["broadcasts"]
-        shown.append(("tile good", f"{ratio:.1f} ×", "faster broadcasts than by a spanning tree"
-                      f" that stays: figure {figure['number']}"))
-        if arms["default"]["adapting"] is not None:
-            share = arms["default"]["adapting"] / arms["default"]["whole"]
-            shown.append(("tile", f"{share:.1%}", "of the program went into adapting (the paper:"
-                          " 19% to 30%)"))
-        shown.append(("tile", f"{arms['default']['whole']:.0f} s", "the whole program; with the"
-                      f" tree that stays {arms['mst']['whole']:.0f} s"))
-    return shown
+        columns = {arm["key"]: arm["columns_s"] for arm in figure["arms"]}
+        if {"mst", "default"} <= columns.keys():
+            stays, default = columns["mst"], columns["default"]
+            return [("tile good", f"{stays['broadcasts'] / default['broadcasts']:.1f} ×",
+                     f"faster broadcasts than by a spanning tree that stays: figure {figure['number']}"),
+                    *([("tile", _share(default), "of the program went into adapting (the paper: 19% to 30%)")]
+                      if default["adapting"] is not None else []),
+                    ("tile", f"{default['whole']:.0f} s",
+                     f"the whole program; with the tree that stays {stays['whole']:.0f} s")]
+    return []
 
 
 def _figure(result: dict, figure: dict) -> Section:
@@ -79,20 +75,13 @@ def _figure(result: dict, figure: dict) -> Section:
                  ("the broadcasts, and what adapting takes", "paper", "here"), compared)] if compared else [])])
 
 
-def _commands(result: dict) -> str:
-    [mpi] = result["mpis"]
-    return "\n".join([command_of(result), *(f"./mutirao study {study} --mpi {mpi}" for study in ("reaction", "overhead"))])
-
-
 def by_broadcast(figure: dict) -> str:
     """A picture for each arm, all with the same logarithmic axis."""
     every_us = [1000 * value for arm in figure["arms"] for run in arm["runs"] for value in run["completion_ms"]]
     bounds = [(call, bound * 1000) for call, bound in enumerate(figure["bound_ms"], start=1)]
-    pictures = [
-        f"<figure><figcaption><b>{escape(arm['title'])}</b></figcaption>"
-        + line_chart([_times(arm)], NUMBERS, 170, bounds, list(_marks(figure)), every_us) + "</figure>"
-        for arm in figure["arms"]]
-    return f'<div class="groups">{"".join(pictures)}</div>' if pictures else "not measured"
+    return side_by_side("groups", {
+        arm["title"]: line_chart([_times(arm)], NUMBERS, 170, bounds, list(_marks(figure)), every_us)
+        for arm in figure["arms"]}) if figure["arms"] else "not measured"
 
 
 def _times(arm: dict) -> Line:
@@ -118,16 +107,15 @@ def figure_rows(figure: dict) -> list[list[str]]:
     paper = FIGURES[figure["number"]].columns_s
     arms = {arm["in_paper"]: arm for arm in figure["arms"]}
     rows = []
-    for name, columns in paper.items():
-        rows.append([f"paper: {name}", *seconds_of(columns)])
+    for name in (*paper, None):
+        if name:
+            rows.append([f"paper: {name}", *_seconds(paper[name])])
         if name in arms:
-            rows.append([arms[name]["title"], *seconds_of(arms[name]["columns_s"])])
-    if None in arms:
-        rows.append([arms[None]["title"], *seconds_of(arms[None]["columns_s"])])
+            rows.append([arms[name]["title"], *_seconds(arms[name]["columns_s"])])
     return rows
 
 
-def seconds_of(columns: dict) -> list[str]:
+def _seconds(columns: dict) -> list[str]:
     return ["-" if columns[name] is None else f"{columns[name]:.2f}" for name in COLUMNS]
 
 
@@ -137,21 +125,18 @@ def comparisons(figure: dict) -> list[tuple[str, str, str]]:
     rows = []
     for paper_slow, slow, paper_fast, fast in _FASTER:
         if slow in here and fast in here:
-            theirs = (_ratio(paper[paper_slow]["broadcasts"], paper[paper_fast]["broadcasts"])
-                      if paper_fast else "")
-            rows.append((f"{here[fast]['title']}: faster than {here[slow]['title']}", theirs,
-                         _ratio(here[slow]["columns_s"]["broadcasts"],
-                                here[fast]["columns_s"]["broadcasts"])))
+            rows.append((f"{here[fast]['title']}: faster than {here[slow]['title']}",
+                         _ratio(paper[paper_slow], paper[paper_fast]) if paper_fast else "",
+                         _ratio(here[slow]["columns_s"], here[fast]["columns_s"])))
     for arm in figure["arms"]:
         if arm["columns_s"]["adapting"] and arm["settings"]["adaptation"] != "off":
-            theirs = _share(paper[arm["in_paper"]]) if arm["in_paper"] else ""
-            rows.append((f"{arm['title']}: adapting in the program", theirs,
-                         _share(arm["columns_s"])))
+            rows.append((f"{arm['title']}: adapting in the program",
+                         _share(paper[arm["in_paper"]]) if arm["in_paper"] else "", _share(arm["columns_s"])))
     return rows
 
 
-def _ratio(slower: float, faster: float) -> str:
-    return f"{slower / faster:.1f} x"
+def _ratio(slower: dict, faster: dict) -> str:
+    return f"{slower['broadcasts'] / faster['broadcasts']:.1f} x"
 
 
 def _share(columns: dict) -> str:

@@ -16,10 +16,10 @@ from mutirao.run.mpis import Mpi
 from mutirao_studies.account import with_settings
 from mutirao_studies.document import Document, Drawn, Section
 from mutirao_studies.paper_000.changing_network import six_gateways
+from mutirao_studies.paper_000.six_sites import ROOT
 from mutirao_studies.paper_000.steady import Pace, run_steady
 
 STUDY = "overhead"
-ROOT = 12
 EVERY_MS = 500
 CALLS = 40
 PAIRS, QUICK_PAIRS = 5, 1

@@ -59,7 +59,7 @@ class Figure:
         return {name: dict(zip(COLUMNS, row, strict=True)) for name, row in self.rows_s.items()}
 
 
-FIGURES_5_TO_7 = (
+FIGURES = {figure.number: figure for figure in (
     Figure(5, 10, 16, {"MagPIe-like": (3.01, 240.16, 170.79, 0.00, 397.20),
                        "AGM": (41.99, 240.13, 108.86, 0.00, 392.16),
                        "AGM-adap": (41.93, 240.12, 5.86, 111.89, 393.83),
@@ -72,8 +72,7 @@ FIGURES_5_TO_7 = (
                       "AGM": (48.46, 480.23, 275.15, 0.00, 753.27),
                       "AGM-adap": (49.50, 480.21, 9.52, 226.21, 756.48),
                       "AGM-adapII": (49.20, 480.25, 9.52, 162.50, 694.86)}),
-)
-FIGURES = {figure.number: figure for figure in FIGURES_5_TO_7}
+)}
 
 # What keeps the two sets of numbers apart where links change.
 DYNAMIC_DIFFERENCES = (

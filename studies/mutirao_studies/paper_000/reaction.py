@@ -36,13 +36,14 @@ from mutirao.pages.html import judged, soft
 from mutirao.run.mpis import Mpi
 from mutirao_studies.account import with_settings
 from mutirao_studies.document import Document, Lines, Section
-from mutirao_studies.line_chart import SECONDS, Line, Point, line_chart
+from mutirao_studies.line_chart import SECONDS, Line, Point, line_chart, side_by_side
 from mutirao_studies.paper_000.changing_network import after, before, make, six_gateways
 from mutirao_studies.paper_000.paper_000 import Change
+from mutirao_studies.paper_000.six_sites import ROOT
 from mutirao_studies.paper_000.steady import Pace, SteadyRun, run_steady
 
 STUDY = "reaction"
-ROOT = 12
+LINK = (12, 16)
 EVERY_MS = 500
 TRIALS, QUICK_TRIALS = 5, 1  # of a synchronous program twice as many
 GOOD = 1.1  # times the bound
@@ -62,22 +63,16 @@ _CHANGES_DRAWN = 2
 @dataclass(frozen=True)
 class Scenario:
     title: str
-    low: int
-    high: int
     round_trip_ms: float
     synchronous: bool = False
 
     @property
-    def bars_s(self) -> dict[str, float]:
-        return SYNCHRONOUS_BARS_S if self.synchronous else BARS_S
-
-    @property
     def worsens(self) -> Change:
-        return Change(self.low, self.high, self.round_trip_ms, self.round_trip_ms * WORSE)
+        return Change(*LINK, self.round_trip_ms, self.round_trip_ms * WORSE)
 
 
-SCENARIOS = (Scenario("six sites", 12, 16, 331.0), Scenario("private line", 12, 16, 60.0),
-             Scenario("synchronous", 12, 16, 166.0, synchronous=True))
+SCENARIOS = (Scenario("six sites", 331.0), Scenario("private line", 60.0),
+             Scenario("synchronous", 166.0, synchronous=True))
 
 
 @dataclass(frozen=True)
@@ -130,15 +125,6 @@ def events_of(scenario: Scenario, trials: int) -> list[Event]:
     return events
 
 
-def duration_s(trials: int) -> float:
-    return SETTLE_S + (2 * trials + 0.5) * WINDOW_S
-
-
-def calls_for(scenario: Scenario, trials: int, bound_ms: float) -> int:
-    """So many that the last change is met: no synchronous one takes less than the bound and the ranks' answers."""
-    return math.ceil(duration_s(trials) * 1000 / (2 * bound_ms if scenario.synchronous else EVERY_MS))
-
-
 Calls = Sequence[tuple[float, bool]]  # begin, and whether it was good
 
 
@@ -185,11 +171,14 @@ def _measure(lab: Lab, network: HostNetwork, contender: Contender, scenario: Sce
     lab.set_latencies(good.latency_us)
     events = events_of(scenario, trials)
     least_ms = min(bounds_ms.values())
-    pace = Pace(ROOT, calls_for(scenario, trials, least_ms), every_ms=0 if scenario.synchronous else EVERY_MS)
-    run, changed_ms = run_while(events, contender, pace, lab, least_ms, duration_s(trials))
+    seconds = SETTLE_S + (2 * trials + 0.5) * WINDOW_S
+    every_ms = 0 if scenario.synchronous else EVERY_MS
+    # So many calls that the last change is met: no synchronous one takes less than the bound and the ranks' answers.
+    pace = Pace(ROOT, math.ceil(seconds * 1000 / (every_ms or 2 * least_ms)), every_ms=every_ms)
+    run, changed_ms = run_while(events, contender, pace, lab, least_ms, seconds)
     return {"title": scenario.title, "link": scenario.worsens.name,
             "round_trip_ms": scenario.round_trip_ms, "synchronous": scenario.synchronous,
-            "bounds_ms": bounds_ms, "bars_s": scenario.bars_s,
+            "bounds_ms": bounds_ms, "bars_s": SYNCHRONOUS_BARS_S if scenario.synchronous else BARS_S,
             "trials": judge(run, events, changed_ms, bounds_ms),
             "overruns": run.measurement.overruns,
             "begin_ms": list(run.begin_ms), "completion_ms": list(run.completion_ms)}
@@ -217,10 +206,11 @@ def summary(result: dict) -> list[dict]:
     rows = []
     for scenario in result["scenarios"]:
         for kind, bar_s in scenario["bars_s"].items():
-            trials = trials_of(scenario, kind)
+            trials = [each for each in scenario["trials"] if each["kind"] == kind]
             reactions_s = [each["reaction_s"] for each in trials]
             known = None not in reactions_s
-            rows.append({"scenario": scenario["title"], "kind": kind,
+            rows.append({"scenario": scenario["title"], "kind": kind, "reactions_s": reactions_s,
+                         "link": f"{scenario['link']} of {scenario['round_trip_ms']:g} ms",
                          "bound_ms": scenario["bounds_ms"][kind],
                          "median_s": statistics.median(reactions_s) if known else None,
                          "worst_s": max(reactions_s) if known else None, "bar_s": bar_s,
@@ -231,32 +221,6 @@ def summary(result: dict) -> list[dict]:
     return rows
 
 
-def summary_table(result: dict) -> Table:
-    rows = [(f"{row['scenario']}, {row['kind'].removeprefix('gets ')}", f"{row['bound_ms']:.1f}",
-             in_seconds(row["median_s"]), in_seconds(row["worst_s"]), f"{row['bar_s']:g}",
-             f"{row['late_calls']:g}/{row['most_late_calls']}", row["strays"],
-             f"{row['worst_ms']:.0f}")
-            for row in summary(result)]
-    return Table(f"Until broadcasts from host {result['root']} are within {result['good']:g} x the bound,"
-                 f" {IN_A_ROW} in a row;\n{counted(result['trials'], 'trial')}, a broadcast every"
-                 f" {result['every_ms']} ms, {with_settings(result)}.\nLate until then, median and most of"
-                 " the trials;\nstray: late after that, of all trials",
-                 ("", "bound ms", "s", "worst", "limit", "late", "stray", "worst ms"), rows)
-
-
-def in_seconds(value: float | None) -> str:
-    return "never" if value is None else f"{value:.2f}"
-
-
-def about_synchronous(result: dict) -> str:
-    return (f"synchronous: {2 * result['trials']} trials, each broadcast when the one before has"
-            f" ended;\nlate calls at most {LATE_BAR}, in the worst trial {MOST_LATE_BAR}")
-
-
-def trials_of(scenario: dict, kind: str) -> list[dict]:
-    return [each for each in scenario["trials"] if each["kind"] == kind]
-
-
 # --- what is shown ------------------------------------------------------------------------------------
 
 
@@ -264,13 +228,18 @@ def document(result: dict) -> Document:
     lead = (f"A program broadcasts on and on. A link of its tree gets {WORSE:g} times worse under it, and"
             f" recovers later. How long until broadcasts are within {result['good']:g} times the physical bound"
             " again?")
+    rows = summary(result)
+    lines = [f"synchronous: {2 * result['trials']} trials, each broadcast when the one before has"
+             f" ended;\nlate calls at most {LATE_BAR}, in the worst trial {MOST_LATE_BAR}",
+             *(f"{row['scenario']}, link {row['link']} {row['kind']}: good after"
+               f" {', '.join(map(_in_seconds, row['reactions_s']))} s" for row in rows)]
     return Document("How long until broadcasts are good again", lead, result, [
-        Section("From a change until broadcasts are good",
-                [summary_table(result), Lines([about_synchronous(result), *_trial_lines(result)])]),
+        Section("From a change until broadcasts are good", [_summary_table(result, rows), Lines(lines)]),
         Section("Broadcast by broadcast",
                 [soft("Around the first two changes, which are the upright lines; logarithmic. The dashed line is the"
-                      " physical bound."), _calls(result)])],
-        list(map(_tile, summary(result))), [with_settings(result)])
+                      " physical bound."),
+                 side_by_side("groups", {each["title"]: _chart(each) for each in result["scenarios"]})])],
+        list(map(_tile, rows)), [with_settings(result)])
 
 
 def _tile(row: dict) -> tuple[str, str, str]:
@@ -279,29 +248,29 @@ def _tile(row: dict) -> tuple[str, str, str]:
             f"{row['scenario']}, the link {row['kind']}; at most {row['bar_s']:g} s wanted")
 
 
-def _trial_lines(result: dict) -> list[str]:
-    lines = []
-    for scenario in result["scenarios"]:
-        for kind in scenario["bars_s"]:
-            good = ", ".join(in_seconds(each["reaction_s"]) for each in trials_of(scenario, kind))
-            lines.append(f"{scenario['title']}, link {scenario['link']} of {scenario['round_trip_ms']:g} ms {kind}:"
-                         f" good after {good} s")
-    return lines
+def _summary_table(result: dict, rows: Sequence[dict]) -> Table:
+    cells = [(f"{row['scenario']}, {row['kind'].removeprefix('gets ')}", f"{row['bound_ms']:.1f}",
+              _in_seconds(row["median_s"]), _in_seconds(row["worst_s"]), f"{row['bar_s']:g}",
+              f"{row['late_calls']:g}/{row['most_late_calls']}", row["strays"], f"{row['worst_ms']:.0f}")
+             for row in rows]
+    return Table(f"Until broadcasts from host {result['root']} are within {result['good']:g} x the bound,"
+                 f" {IN_A_ROW} in a row;\n{counted(result['trials'], 'trial')}, a broadcast every"
+                 f" {result['every_ms']} ms, {with_settings(result)}.\nLate until then, median and most of"
+                 " the trials;\nstray: late after that, of all trials",
+                 ("", "bound ms", "s", "worst", "limit", "late", "stray", "worst ms"), cells)
 
 
-def _calls(result: dict) -> str:
-    pictures = [f"<figure><figcaption><b>{scenario['title']}</b></figcaption>{_chart(scenario)}</figure>"
-                for scenario in result["scenarios"] if scenario["begin_ms"]]
-    return f'<div class="groups">{"".join(pictures)}</div>'
+def _in_seconds(value: float | None) -> str:
+    return "never" if value is None else f"{value:.2f}"
 
 
 def _chart(scenario: dict) -> str:
     changed_ms = [trial["changed_ms"] for trial in scenario["trials"]]
     began_ms = changed_ms[0] - _MARGIN_MS
     ended_ms = changed_ms[_CHANGES_DRAWN] if len(changed_ms) > _CHANGES_DRAWN else scenario["begin_ms"][-1]
-    calls = [(begin, took) for begin, took in zip(scenario["begin_ms"], scenario["completion_ms"], strict=True)
-             if began_ms <= begin <= ended_ms]
-    points = [Point(round(begin - began_ms), 1000 * took) for begin, took in calls]
+    points = [Point(round(begin - began_ms), 1000 * took)
+              for begin, took in zip(scenario["begin_ms"], scenario["completion_ms"], strict=True)
+              if began_ms <= begin <= ended_ms]
     if not points:
         return "no calls"
     changes = [(round(at - began_ms), kind) for at, kind
@@ -313,8 +282,7 @@ def _chart(scenario: dict) -> str:
 def _bound(bounds_ms: dict[str, float], changes: Sequence[tuple[int, str]],
            points: Sequence[Point]) -> list[tuple[int, float]]:
     """It is as after a recovery until something changes."""
-    steps, now_us = [(points[0].x, 1000 * bounds_ms[RECOVERS])], 1000 * bounds_ms[RECOVERS]
+    corners = [(points[0].x, 1000 * bounds_ms[RECOVERS])]
     for at, kind in changes:
-        steps += [(at, now_us), (at, 1000 * bounds_ms[kind])]
-        now_us = 1000 * bounds_ms[kind]
-    return [*steps, (points[-1].x, now_us)]
+        corners += [(at, corners[-1][1]), (at, 1000 * bounds_ms[kind])]
+    return [*corners, (points[-1].x, corners[-1][1])]

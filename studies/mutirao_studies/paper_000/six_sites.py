@@ -85,8 +85,8 @@ def plan(mpi_names: Sequence[str], mutirao_arms: Sequence[Arm], left_out: LeftOu
     arms: Planned = []
     carriers = []
     for name in mpi_names:
-        known = next((row for row in KNOWN if row.name == name), None)
-        if known and name not in [mpi.name for mpi in found_mpis()]:
+        known = next(row for row in KNOWN if row.name == name)
+        if name not in [mpi.name for mpi in found_mpis()]:
             left_out.add(f"{known.title} {known.major}, native", f"MPI {name} is not installed ({known.get})")
             continue
         mpi = find_mpi(name)
@@ -117,14 +117,11 @@ def _measure_all(network: HostNetwork, arms: Planned, workloads: Sequence[Worklo
 
 def describe_arm(arm: Arm, measurement: Measurement) -> dict:
     described = measurement.to_dict()
-    described |= {"key": arm.key, "title": arm.title, "in_paper": arm.in_paper}
     for point in described["points"]:
         point["ran"] = measurement.chosen(point["length_bytes"], point["root"])
     communicator = measurement.communicator
-    if communicator is None:
-        return described | {"start": None}
-    return described | {"start": {
-        **measurement.report["start"], "sites": communicator["sites"]}}
+    return {**described, "key": arm.key, "title": arm.title, "in_paper": arm.in_paper,
+            "start": communicator and {**measurement.report["start"], "sites": communicator["sites"]}}
 
 
 def describe_network(network: HostNetwork) -> dict:
@@ -141,17 +138,14 @@ def describe_network(network: HostNetwork) -> dict:
 
 
 def shapes(network: HostNetwork, arms: Sequence[dict]) -> list[dict]:
-    """What each of mutirao's arms does on the network as asked for."""
+    """What each of mutirao's arms does on the network as asked for: who sends to whom, and when, as the core predicts
+    it."""
     drawn = []
-    for arm in arms:
-        ran = next((point["ran"] for point in arm["points"] if point["root"] == ROOT), None)
-        if ran not in (None, "native"):
-            drawn.append({"title": arm["title"], "algorithm": ran, "schedule": broadcast_by(ran, network)})
-    return drawn
-
-
-def broadcast_by(algorithm: str, network: HostNetwork) -> dict:
-    """Who sends to whom, and when, as the core predicts it."""
     with core_tool.network_file(network) as path:
-        return core_tool.ask_json("show", f"broadcast/{algorithm}", "--network", str(path), "--root", str(ROOT),
-                                  "--bytes", str(LENGTH_BYTES))
+        for arm in arms:
+            ran = next((point["ran"] for point in arm["points"] if point["root"] == ROOT), None)
+            if ran not in (None, "native"):
+                drawn.append({"title": arm["title"], "algorithm": ran, "schedule": core_tool.ask_json(
+                    "show", f"broadcast/{ran}", "--network", str(path), "--root", str(ROOT),
+                    "--bytes", str(LENGTH_BYTES))})
+    return drawn

@@ -1,7 +1,5 @@
 """What the six-site study shows, and the demo, which is the first part of it."""
 
-from collections.abc import Sequence
-
 from mutirao.base.tables import Table
 from mutirao.base.units import counted, duration
 from mutirao.catalogue.schedule_picture import picture
@@ -10,25 +8,19 @@ from mutirao.pages.html import details, soft, wide_table
 from mutirao_studies.account import command_of
 from mutirao_studies.document import Document, Drawn, Lines, Section, beside_paper
 from mutirao_studies.paper_000.paper_000 import CITATION, DIFFERENCES, FIGURE_4_S, TABLE_2_S
+from mutirao_studies.paper_000.six_sites import DEMO
 
 
 def document(result: dict) -> Document:
-    return _document(result, [*_one_broadcast(result), _in_a_row(result), _beside_paper(result), _learning(result)])
-
-
-def demo_document(result: dict) -> Document:
-    return _document(result, _one_broadcast(result))
-
-
-def _document(result: dict, sections: Sequence[Section]) -> Document:
+    more = [] if result["study"] == DEMO.study else [_in_a_row(result), _beside_paper(result), _learning(result)]
     lead = (f"An ordinary MPI program broadcasts {result['length_bytes']} bytes among 24 hosts in"
             " Brazil, the United States and China: with MPI libraries as they are, and with mutirao"
             " preloaded, which measures the links and chooses an algorithm that fits them. The program"
             " is the same binary every time. The network is emulated, with real TCP between real"
             " network namespaces.")
-    return Document("One broadcast, 24 hosts, six sites", lead, result, sections, _tiles(result),
-                    [f"{result['network']['tcp']} TCP", f"medians of {result['repeat']}"], _commands(result),
-                    remarks(result))
+    return Document("One broadcast, 24 hosts, six sites", lead, result, [*_one_broadcast(result), *more],
+                    _tiles(result), [f"{result['network']['tcp']} TCP", f"medians of {result['repeat']}"],
+                    _commands(result), _remarks(result))
 
 
 def _tiles(result: dict) -> list[tuple[str, str, str]]:
@@ -44,22 +36,18 @@ def _tiles(result: dict) -> list[tuple[str, str, str]]:
     return shown
 
 
-def remarks(result: dict) -> list[str]:
+def _remarks(result: dict) -> list[str]:
     """What a reader must know of these very numbers."""
-    lines = []
     asked = len(result["network"]["sites"])
-    for arm in result["arms"]:
-        if arm["start"] and len(set(arm["start"]["sites"])) != asked:
-            lines.append(f"{arm['title']} measured the links so unevenly that it saw"
-                         f" {counted(len(set(arm['start']['sites'])), 'site')} instead of {asked}")
-    return lines
+    return [f"{arm['title']} measured the links so unevenly that it saw {counted(found, 'site')} instead of {asked}"
+            for arm in result["arms"] if arm["start"] and (found := len(set(arm["start"]["sites"]))) != asked]
 
 
 def _commands(result: dict) -> str:
     names, root, name = result["mpis"], result["root"], result["network"]["name"]
     return "\n".join([
         command_of(result),
-        *(["./mutirao study six-sites"] if result["study"] != "six-sites" else []), "",
+        *(["./mutirao study six-sites"] if result["study"] == DEMO.study else []), "",
         f"./mutirao bench broadcast --lab {name} --roots sites --only all --repeat 3",
         f"./mutirao bench broadcast --lab {name} --roots {root} --tcp tuned --bytes 24,64KiB,1MiB",
         f"./mutirao study start --mpi {names[0]}",
@@ -212,10 +200,9 @@ def _change(first: float, second: float) -> str:
 
 
 def _learning(result: dict) -> Section:
-    started = [arm for arm in result["arms"] if arm["start"]]
     rows = [[arm["title"], *(duration(value * 1000) for value in (
         arm["start"]["twin_ms"], arm["start"]["waited_ms"], start_ms(arm))), str(len(set(arm["start"]["sites"])))]
-        for arm in started]
+        for arm in result["arms"] if arm["start"]]
     return Section("Learning the network", [
         "<p>Once per run. MPI_Init duplicates MPI_COMM_WORLD for mutirao’s own messages; then agents beside the ranks"
         " measure the links, build the spanning tree by the algorithm of Gallager, Humblet and Spira, and keep it. By"

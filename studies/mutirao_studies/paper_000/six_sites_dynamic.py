@@ -5,6 +5,7 @@ was; while it stands, the lab changes its links. A call's time is from the root'
 host has it. Where two figures ask for the same job it runs once.
 """
 
+import functools
 import statistics
 import time
 from collections.abc import Mapping, Sequence
@@ -77,7 +78,7 @@ def job_of(arm: Arm, figure: paper_000.Figure) -> Job:
 
 def run_study(mpi: Mpi, quick: bool = False) -> dict:
     """Everything measured, as plain data. Failure if no arm could be measured."""
-    figures = paper_000.FIGURES_5_TO_7
+    figures = paper_000.FIGURES.values()
     repeat = QUICK_REPEAT if quick else REPEAT
     network = before(six_gateways(), CHANGES.values())
     jobs = list(dict.fromkeys(job_of(arm, figure) for figure in figures for arm in ARMS))
@@ -108,7 +109,7 @@ def _run_all(network: HostNetwork, mpi: Mpi, jobs: Sequence[Job], repeat: int,
 
 def _run(lab: Lab, network: HostNetwork, mpi: Mpi, job: Job, progress: Steps) -> SteadyRun:
     lab.set_latencies(network.latency_us)
-    stops = {call: _change(lab, names) for call, names in job.schedule}
+    stops = {call: functools.partial(_change, lab, names) for call, names in job.schedule}
     run = run_steady(Contender(job.arm.title, mpi, dict(job.settings)),
                      Pace(ROOT, job.broadcasts, LENGTH_BYTES, job.ahead, stops=stops), lab,
                      bounds_ms(network, job), timeout_s=_MOST_SECONDS_OF_A_JOB)
@@ -116,13 +117,10 @@ def _run(lab: Lab, network: HostNetwork, mpi: Mpi, job: Job, progress: Steps) ->
     return run
 
 
-def _change(lab: Lab, names: Sequence[str]):
-    def change() -> None:
-        for name in names:
-            make(lab, CHANGES[name])
-        time.sleep(len(names) * STANDS_PER_LINK_S)
-
-    return change
+def _change(lab: Lab, names: Sequence[str]) -> None:
+    for name in names:
+        make(lab, CHANGES[name])
+    time.sleep(len(names) * STANDS_PER_LINK_S)
 
 
 def bounds_ms(network: HostNetwork, job: Job) -> list[float]:
@@ -197,14 +195,10 @@ def checks_of(adaptation: dict, ahead: int) -> dict[int, float]:
 
 
 def describe_network(network: HostNetwork) -> dict:
+    """Its changes beside the paper's numbers."""
+    changes = zip(CHANGES.values(), (*paper_000.FAILURES, *paper_000.RECOVERIES), strict=True)
     return {"name": network.name, "source": network.source, "tcp": "plain",
             "inside_ms": INSIDE_MS, "behind_ms": BEHIND_MS,
-            "changes": [describe_change(change) for change in CHANGES.values()]}
-
-
-def describe_change(change: paper_000.Change) -> dict:
-    """Beside the paper's numbers."""
-    paper = next(each for each in (*paper_000.FAILURES, *paper_000.RECOVERIES)
-                 if (each.low, each.high) == (change.low, change.high))
-    return {"link": change.name, "before_ms": change.before_ms, "after_ms": change.after_ms,
-            "paper_before_ms": paper.before_ms, "paper_after_ms": paper.after_ms}
+            "changes": [{"link": change.name, "before_ms": change.before_ms, "after_ms": change.after_ms,
+                         "paper_before_ms": paper.before_ms, "paper_after_ms": paper.after_ms}
+                        for change, paper in changes]}

@@ -26,12 +26,10 @@ from mutirao.pages.html import judged
 from mutirao.run.mpis import Mpi
 from mutirao_studies.account import command_of, with_settings
 from mutirao_studies.document import Document, Drawn, Section
+from mutirao_studies.paper_000.six_sites import LENGTH_BYTES, NETWORK, ROOT
 from mutirao_studies.paper_000.steady import Pace, timed
 
 STUDY = "start"
-NETWORK = "six-sites"
-ROOT = 12  # or the first host of a smaller network
-LENGTH_BYTES = 24
 EVERY_MS = 333
 PACED_CALLS = 150
 TRIALS, QUICK_TRIALS = 5, 1
@@ -77,6 +75,7 @@ def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None 
 
 
 def root_of(network: HostNetwork) -> int:
+    """The paper's, or the first host of a smaller network."""
     return ROOT if ROOT < network.host_count else 0
 
 
@@ -111,33 +110,25 @@ def describe_start(measurement: Measurement, root: int) -> dict:
             "ranks_waited_ms": world["adaptation"]["early_waited_ms"] + world["adaptation"]["waited_ms"]}
 
 
-def settled_call(completion_ms: Sequence[float], limit_ms: float) -> int | None:
-    """So many calls were made before the first from which on all are good. None: too few are."""
-    late = [number for number, value in enumerate(completion_ms, start=1) if value > limit_ms]
-    calls = late[-1] if late else 0
-    return calls if len(completion_ms) - calls >= IN_A_ROW else None
-
-
 def settled(job: dict, limit_ms: float) -> dict:
-    """When a program's broadcasts became good; and the slowest on the way."""
-    call = settled_call(job["completion_ms"], limit_ms)
-    begins = job["begin_ms"]
-    return {"calls": call, "s": None if call is None else (begins[call] - begins[0]) / 1000,
-            "slowest_ms": max(job["completion_ms"][:call], default=None)}
+    """After how many of a program's calls, and when, all were good from then on (None: too few were), and the slowest
+    on the way."""
+    took_ms, begins_ms = job["completion_ms"], job["begin_ms"]
+    calls = max((number for number, value in enumerate(took_ms, start=1) if value > limit_ms), default=0)
+    if len(took_ms) - calls < IN_A_ROW:
+        return {"calls": None, "s": None, "slowest_ms": max(took_ms)}
+    return {"calls": calls, "s": (begins_ms[calls] - begins_ms[0]) / 1000,
+            "slowest_ms": max(took_ms[:calls], default=None)}
 
 
 def summary(result: dict) -> list[dict]:
     """Medians over the pairs, ratios within each pair."""
-    rows = []
-    for situation in result["situations"]:
-        pairs = situation["pairs"]
-        row = {"title": situation["title"],
-               **(_paced if situation["every_ms"] else _one_after_the_other)(result, pairs)}
-        rows.append(row | {key: value for key, value in situation.items() if key != "pairs"})
-    return rows
+    limit_ms = result["good"] * result["bound_ms"]
+    return [{**situation, **(_paced(situation["pairs"], limit_ms) if situation["every_ms"] else
+                             _one_after_the_other(situation["pairs"]))} for situation in result["situations"]]
 
 
-def _one_after_the_other(_result: dict, pairs: Sequence[dict]) -> dict:
+def _one_after_the_other(pairs: Sequence[dict]) -> dict:
     def both(value: Callable[[dict], float]) -> dict:
         return {name: median(value(pair[name]) for pair in pairs) for name in (NATIVE, OURS)} | {
             "ratio": median(value(pair[OURS]) / value(pair[NATIVE]) for pair in pairs)}
@@ -147,8 +138,7 @@ def _one_after_the_other(_result: dict, pairs: Sequence[dict]) -> dict:
             "whole_ms": both(lambda job: 1000 * job["seconds"])}
 
 
-def _paced(result: dict, pairs: Sequence[dict]) -> dict:
-    limit_ms = result["good"] * result["bound_ms"]
+def _paced(pairs: Sequence[dict], limit_ms: float) -> dict:
     ours = [settled(pair[OURS], limit_ms) for pair in pairs]
     native_ms = [max(pair[NATIVE]["completion_ms"]) for pair in pairs]
     slowest = [(each["slowest_ms"], native) for each, native in zip(ours, native_ms, strict=True)
@@ -176,6 +166,10 @@ def document(result: dict) -> Document:
             " library's own. The launcher and the ranks are behind the delays from the beginning.")
     rows = summary(result)
     singles, paced = ([row for row in rows if bool(row["every_ms"]) == is_paced] for is_paced in (False, True))
+    tiles = [(judged(row["whole_ms"]["ratio"] <= WHOLE_BAR), f"{row['whole_ms']['ratio']:.3f} ×",
+              f"the native time of the whole job: {row['title']}; at most {WHOLE_BAR:g} wanted") for row in singles]
+    tiles += [("tile", "never" if row["settled_s"] is None else f"{row['settled_s']:.1f} s",
+               f"until all broadcasts are good: {row['title']}") for row in paced]
     waited = [f"{row['title']}: rank 0 waited {row['waited_ms']:.1f} ms for others' decisions"
               for row in paced if row["waited_ms"]]
     elsewhere = [] if result["network"] == NETWORK else [f"--lab {result['network']}"]
@@ -183,19 +177,7 @@ def document(result: dict) -> Document:
         Section("The first broadcast", [_first_table(result, singles)]),
         Section("The whole job", [Drawn(_whole_table(singles), range(1, 3))]),
         Section("Until broadcasts are good", [_paced_table(result, paced)])],
-        [*map(_whole_tile, singles), *map(_paced_tile, paced)], [with_settings(result)],
-        command_of(result, *elsewhere), waited)
-
-
-def _whole_tile(row: dict) -> tuple[str, str, str]:
-    ratio = row["whole_ms"]["ratio"]
-    return (judged(ratio <= WHOLE_BAR), f"{ratio:.3f} ×",
-            f"the native time of the whole job: {row['title']}; at most {WHOLE_BAR:g} wanted")
-
-
-def _paced_tile(row: dict) -> tuple[str, str, str]:
-    return ("tile", "never" if row["settled_s"] is None else f"{row['settled_s']:.1f} s",
-            f"until all broadcasts are good: {row['title']}")
+        tiles, [with_settings(result)], command_of(result, *elsewhere), waited)
 
 
 def _first_table(result: dict, rows: Sequence[dict]) -> Table:

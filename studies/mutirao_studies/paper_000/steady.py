@@ -57,16 +57,12 @@ class SteadyRun:
         return tuple(point.completion_ms[0] for point in self.measurement.points)
 
     @property
-    def building_ms(self) -> float | None:
-        """Until there was a tree: in MPI_Init, and for who adapts inside the calls in the first of
+    def building_ms(self) -> float:
+        """Of mutirao, until there was a tree: in MPI_Init, and for who adapts inside the calls in the first of
         them, which goes ahead of the counted ones."""
-        start = (self.measurement.report or {}).get("start")
-        if not start:
-            return None
-        adaptation = self.adaptation or {}
+        start, adaptation = self.measurement.report["start"], self.adaptation or {}
         builds_inside = adaptation.get("mode", "").startswith("every:")
-        inside_ms = adaptation["check_ms"][:1] if builds_inside else []
-        return start["twin_ms"] + start["waited_ms"] + sum(inside_ms)
+        return start["twin_ms"] + start["waited_ms"] + sum(adaptation["check_ms"][:1] if builds_inside else [])
 
     @property
     def native_probes(self) -> frozenset[int]:

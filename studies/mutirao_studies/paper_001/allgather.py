@@ -115,10 +115,10 @@ def _predicted(plan: Plan) -> list[dict]:
 
 def _open_mpi() -> Mpi:
     built = {mpi.name: mpi for mpi in found_mpis() if mpi.built}
-    name = next((name for name in _OPEN_MPIS if name in built), None)
-    if name is None:
-        raise Failure("no Open MPI is built: run make build")
-    return built[name]
+    for name in _OPEN_MPIS:
+        if name in built:
+            return built[name]
+    raise Failure("no Open MPI is built: run make build")
 
 
 def contenders(mpi: Mpi, ranks: int) -> list[Contender]:

@@ -1,6 +1,6 @@
 """What one cell of paper 001's Table 1 says, in the paper and here, and which of its statements hold."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mutirao_studies.bars.bar import Finding
@@ -39,30 +39,17 @@ class Cell:
         return min(self.catalogue_us, key=lambda name: self.catalogue_us[name])
 
     @property
-    def best_us(self) -> float:
-        """Of all there is."""
-        return min(self.selector_us, *self.forced_us.values(), *self.catalogue_us.values())
-
-    @property
     def choice_us(self) -> float:
         return self.selector_us if self.chosen == "native" else self.catalogue_us[self.chosen]
 
     @property
     def choice_to_best(self) -> float:
-        return self.choice_us / self.best_us
+        """Of all there is."""
+        return self.choice_us / min(self.selector_us, *self.forced_us.values(), *self.catalogue_us.values())
 
     @property
     def rule_us(self) -> float:
         return self.forced_us[rule_picks(self.ranks, self.length_bytes)]
-
-    @property
-    def rule_to_best(self) -> float:
-        """Of the paper's algorithms."""
-        return self.rule_us / self.forced_us[self.best_forced]
-
-    @property
-    def selector_to_best(self) -> float:
-        return self.selector_us / self.forced_us[self.best_forced]
 
     @property
     def least_us(self) -> float:
@@ -72,11 +59,6 @@ class Cell:
         bytes_in = ranks_per_host * (self.ranks - 1) * self.length_bytes
         return max(MODEL.latency_us + 2 * MODEL.overhead_us,
                    bytes_in / (MODEL.memory_bytes_per_us + MODEL.cable_bytes_per_us))
-
-    @property
-    def most_gain(self) -> float:
-        """Over the best of the paper's algorithms."""
-        return self.forced_us[self.best_forced] / self.least_us
 
     @property
     def gain(self) -> float:
@@ -106,34 +88,29 @@ class Verdict:
     here: str
 
 
-Times = Mapping[int, Mapping[str, Mapping[int, float]]]  # by ranks, name and length
-
-
-def simulated_times(cells: Iterable[Cell]) -> Times:
-    times: dict[int, dict[str, dict[int, float]]] = {}
-    for cell in cells:
-        by_name = times.setdefault(cell.ranks, {})
-        for name, us in {**cell.forced_us, RULE: cell.rule_us}.items():
-            by_name.setdefault(name, {})[cell.length_bytes] = us
-    return times
+Times = Mapping[int, Mapping[str, Mapping[int, float]]]  # of the forced algorithms by ranks, name and length
 
 
 def verdicts(cells: Sequence[Cell]) -> list[Verdict]:
     """Each statement by the paper's own numbers, too: not all of them bear it out."""
-    ours, theirs = simulated_times(cells), {ranks: table_1_us(ranks) for ranks in PICKED_BY_PAPER}
+    ours: dict[int, dict[str, dict[int, float]]] = {}
+    for cell in cells:
+        for name, us in cell.forced_us.items():
+            ours.setdefault(cell.ranks, {}).setdefault(name, {})[cell.length_bytes] = us
+    theirs = {ranks: {name: row for name, row in table_1_us(ranks).items() if name != RULE}
+              for ranks in PICKED_BY_PAPER}
     return [Verdict(statement, check(theirs), check(ours) if cells else "not simulated")
             for statement, check in _STATEMENTS]
 
 
-def columns(times: Times) -> list[dict[str, float]]:
-    """The forced algorithms' times, cell by cell."""
-    return [{name: row[length] for name, row in by_name.items() if name != RULE}
-            for by_name in times.values() for length in next(iter(by_name.values()))]
+def _extremes(rows: Mapping[str, Mapping[int, float]], extreme: Callable) -> dict[int, str]:
+    """By length, who takes the least (min) or the most (max)."""
+    return {length: extreme(rows, key=lambda name, length=length: rows[name][length])
+            for length in next(iter(rows.values()))}
 
 
-def _always(times: Times, names: Sequence[str], extreme) -> str:
-    found = [extreme(column, key=lambda name, column=column: column[name])
-             for column in columns(times)]
+def _always(times: Times, names: Sequence[str], extreme: Callable) -> str:
+    found = [name for rows in times.values() for name in _extremes(rows, extreme).values()]
     inside = sum(name in names for name in found)
     others = sorted({name for name in found if name not in names})
     return f"in {inside} of {len(found)} cells" + (f" (else {', '.join(others)})" if others else "")
@@ -142,17 +119,14 @@ def _always(times: Times, names: Sequence[str], extreme) -> str:
 def _right(times: Times, ranks: int) -> str:
     if ranks not in times:
         return "not simulated"
-    rows = {name: row for name, row in times[ranks].items() if name != RULE}
-    lengths = next(iter(rows.values()))
-    right = sum(min(rows, key=lambda name, length=length: rows[name][length])
-                == rule_picks(ranks, length) for length in lengths)
-    return f"{right} of {len(lengths)}"
+    best = _extremes(times[ranks], min)
+    return f"{sum(name == rule_picks(ranks, length) for length, name in best.items())} of {len(best)}"
 
 
 def _steepest(times: Times) -> str:
     found = []
     for ranks, rows in times.items():
-        growth = {name: row[max(row)] / row[min(row)] for name, row in rows.items() if name != RULE}
+        growth = {name: row[max(row)] / row[min(row)] for name, row in rows.items()}
         steepest = max(growth, key=lambda name: growth[name])
         found.append(f"{ranks}: {steepest} ({growth[steepest]:.0f} times), linear {growth['linear']:.0f}")
     return "; ".join(found)
@@ -164,8 +138,8 @@ def _lead(times: Times) -> str:
     for ranks, rows in times.items():
         def best(names: Sequence[str], length: int, rows=rows) -> float:
             return min(rows[name][length] for name in names if name in rows)
-        ends = [best(LINEAR_COST, end) / best(LOGARITHMIC, end)
-                for end in (min(rows[RULE]), max(rows[RULE]))]
+        lengths = next(iter(rows.values()))
+        ends = [best(LINEAR_COST, end) / best(LOGARITHMIC, end) for end in (min(lengths), max(lengths))]
         found.append(f"{ranks}: from {ends[0]:.1f} to {ends[1]:.1f} times")
     return "; ".join(found)
 

@@ -53,7 +53,7 @@ def _milliseconds(us: float | None) -> str:
     return f"{value:.{3 if value < 1 else 2 if value < 10 else 1 if value < 100 else 0}f}"
 
 
-def simulated_rows(cells: Sequence[Cell]) -> Rows:
+def _simulated_rows(cells: Sequence[Cell]) -> Rows:
     """Those of the paper's table, and below them what mutirao adds; cells of one number of ranks."""
     def row(value) -> dict[int, float]:
         return {cell.length_bytes: value(cell) for cell in cells}
@@ -67,13 +67,15 @@ def simulated_rows(cells: Sequence[Cell]) -> Rows:
 
 def _simulated(ranks: int, cells: Sequence[Cell]) -> Section:
     lengths = [cell.length_bytes for cell in cells]
-    rows = simulated_rows(cells)
+    rows = _simulated_rows(cells)
+    lines = [Line(name, _STYLES[name], [Point(length, us) for length, us in row.items()])
+             for name, row in rows if name in _STYLES]
     return Section(f"{ranks} processes, placed cyclically on two hosts", [
         "<p>Time of one call by block, in ms.</p>",
         _table(f"{ranks} processes: Table 1, the paper", [
             (name, {length: row[length] for length in lengths}) for name, row in table_1_us(ranks).items()]),
         _table(f"{ranks} processes, simulated", rows),
-        f"<figure>{_chart(rows)}</figure>",
+        f"<figure>{line_chart(lines)}</figure>",
         legend({name: style for name, style in _STYLES.items() if name in dict(rows)}),
         "<h3>Cell by cell</h3>",
         soft("Rules: right where what they pick is within 5% of the best of the paper's algorithms,"
@@ -84,19 +86,15 @@ def _simulated(ranks: int, cells: Sequence[Cell]) -> Section:
 
 
 def _cells(cells: Sequence[Cell]) -> Table:
-    def judged_rule(to_best: float) -> str:
-        return "right" if to_best <= NEAR_BEST else f"× {ratio(to_best)}"
+    def row(cell: Cell) -> tuple[str, ...]:
+        best_us = cell.forced_us[cell.best_forced]
+        rules = ("right" if us / best_us <= NEAR_BEST else f"× {ratio(us / best_us)}"
+                 for us in (cell.rule_us, cell.selector_us))
+        return (f"{cell.ranks}, {size(cell.length_bytes)}", cell.best_forced, *rules, cell.chosen,
+                ratio(cell.choice_to_best), cell.best_of_catalogue, ratio(cell.gain), ratio(best_us / cell.least_us))
 
     return Table("", ("ranks, block", "paper's best", "4.0's rule", "SMPI's", "mutirao takes", "× best",
-                      "catalogue's best", "gain", "possible"),
-                 [(f"{cell.ranks}, {size(cell.length_bytes)}", cell.best_forced, judged_rule(cell.rule_to_best),
-                   judged_rule(cell.selector_to_best), cell.chosen, ratio(cell.choice_to_best),
-                   cell.best_of_catalogue, ratio(cell.gain), ratio(cell.most_gain)) for cell in cells])
-
-
-def _chart(rows: Rows) -> str:
-    return line_chart([Line(name, _STYLES[name], [Point(length, us) for length, us in row.items()])
-                       for name, row in rows if name in _STYLES])
+                      "catalogue's best", "gain", "possible"), list(map(row, cells)))
 
 
 def _predicted(result: dict) -> list[Section]:

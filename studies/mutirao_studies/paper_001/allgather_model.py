@@ -173,7 +173,11 @@ class _Simulation:
         return f"{self.ranks} simulated ranks, {what}"
 
     def run(self, sizes_bytes: Sequence[int], mark: dict[str, str]) -> list[dict]:
-        return simulate(self.ranks, self.forced.smpi if self.forced else _RULE, self.candidate, sizes_bytes, mark)
+        rows = simulate(self.ranks, self.forced.smpi if self.forced else _RULE, self.candidate, sizes_bytes, mark)
+        for row in rows:
+            if not row["right"]:
+                raise Failure(f"{self} brought wrong bytes with {size(row['bytes'])}")
+        return rows
 
 
 def _outcomes(simulations: Sequence[_Simulation],
@@ -212,11 +216,9 @@ class Simulations:
 
     def run(self, progress: Steps, left_out: LeftOut) -> list[dict]:
         """A row for each number of ranks and length of which all is there that tables need."""
-        cells = {(ranks, length): {"ranks": ranks, "length_bytes": length, "forced_us": {},
-                                   "selector_us": None, "catalogue_us": {}, "chosen": None,
-                                   "reason": None}
-                 for ranks in self._by_ranks for length in self._sizes_bytes}
-        times_us: dict[tuple[int, int], dict[str, list[float]]] = {key: {} for key in cells}
+        keys = [(ranks, length) for ranks in self._by_ranks for length in self._sizes_bytes]
+        forced_us: dict[tuple[int, int], dict[str, float]] = {key: {} for key in keys}
+        times_us: dict[tuple[int, int], dict[str, list[float]]] = {key: {} for key in keys}  # of each rank
         for ranks, simulations in self._by_ranks.items():
             with closing(_outcomes(simulations, self._sizes_bytes)) as outcomes:
                 for simulation, outcome in outcomes:
@@ -224,24 +226,18 @@ class Simulations:
                     with left_out.tried(str(simulation)):
                         for row in outcome.result():
                             key = ranks, row["bytes"]
-                            _take(row, simulation, cells[key], times_us[key])
+                            if simulation.forced:
+                                forced_us[key][simulation.forced.name] = max(row["rank_us"])
+                            else:
+                                times_us[key][simulation.candidate] = row["rank_us"]
                     progress.advance()
-        for (ranks, length), cell in cells.items():
-            if times := times_us[ranks, length]:
+        cells = []
+        for ranks, length in keys:
+            times = times_us[ranks, length]
+            if times and forced_us[ranks, length]:
                 with left_out.tried(f"{ranks} simulated ranks, the choice for {size(length)}"):
-                    cell |= choice(length, times)
-        return [cell for cell in cells.values() if cell["chosen"] and cell["forced_us"]]
-
-
-def _take(row: dict, simulation: _Simulation, cell: dict, times_us: dict[str, list[float]]) -> None:
-    if not row["right"]:
-        raise Failure(f"{simulation} brought wrong bytes with {size(row['bytes'])}")
-    slowest_us = max(row["rank_us"])
-    if simulation.forced:
-        cell["forced_us"][simulation.forced.name] = slowest_us
-        return
-    times_us[simulation.candidate] = row["rank_us"]
-    if simulation.candidate == _NATIVE:
-        cell["selector_us"] = slowest_us
-    else:
-        cell["catalogue_us"][simulation.candidate] = slowest_us
+                    slowest_us = {name: max(each) for name, each in times.items()}
+                    cells.append({"ranks": ranks, "length_bytes": length, "forced_us": forced_us[ranks, length],
+                                  "selector_us": slowest_us.pop(_NATIVE, None), "catalogue_us": slowest_us,
+                                  **choice(length, times)})
+        return cells

@@ -3,7 +3,6 @@ each number of workers and length of messages, and what becomes of it when a wor
 machine, or across the hosts of a lab."""
 
 import base64
-import functools
 import hashlib
 import statistics
 import struct
@@ -24,19 +23,16 @@ from mutirao_studies.paper_002 import paper_002
 from mutirao_studies.paper_002.transports import Runner, Task, Transport, known_transports, run_task
 
 STUDY = "interfaces"
-ITERATIONS = 1000
-REPEAT = 3
 _MOST_SECONDS_OF_A_RUN = 60.0
-_QUICK_WORKERS, _QUICK_SIDES = (4, 16), (10, 100)
 
 
 @dataclass(frozen=True)
 class Plan:
     workers: Sequence[int] = paper_002.WORKERS
     sides: Sequence[int] = paper_002.SIDES
-    repeat: int = REPEAT
+    repeat: int = 3
     points: int = paper_002.POINTS
-    iterations: int = ITERATIONS
+    iterations: int = 1000
 
     @property
     def cells(self) -> list[tuple[int, int]]:
@@ -46,7 +42,7 @@ class Plan:
         return Task(workers, side, self.points, self.iterations, fall_after)
 
 
-QUICK = Plan(_QUICK_WORKERS, _QUICK_SIDES, 1)
+QUICK = Plan((4, 16), (10, 100), repeat=1)
 
 
 @dataclass
@@ -127,19 +123,17 @@ class _Study:
                     progress.advance()
                 return going
 
-            found = each(", beginning", functools.partial(self._begin, stack))
+            found = each(", beginning", lambda measured: self._begin(measured, stack))
             for cell in plan.cells * plan.repeat:
-                found = each("", functools.partial(self._run_cell, cell))
+                found = each("", lambda measured, cell=cell: measured.runs.setdefault(cell, []).append(
+                    self._run(measured, plan.task(*cell))))
             each(", a worker killed", self._kill_a_worker)
         return found
 
-    def _begin(self, stack: ExitStack, measured: Measured) -> None:
+    def _begin(self, measured: Measured, stack: ExitStack) -> None:
         if why := measured.transport.missing():
             raise Failure(why)
         measured.runner = stack.enter_context(measured.transport.ready(self._lab))
-
-    def _run_cell(self, cell: tuple[int, int], measured: Measured) -> None:
-        measured.runs.setdefault(cell, []).append(self._run(measured, self._plan.task(*cell)))
 
     def _run(self, measured: Measured, task: Task) -> dict:
         self._path.unlink(missing_ok=True)

@@ -15,6 +15,7 @@ from mutirao_studies.paper_002.paper_002 import (
     CITATION,
     DIFFERENCES,
     FIGURES,
+    MESSAGE_BYTES,
     ON_THIS_MACHINE,
     TABLE_2_S,
     TABLE_2_SIDE,
@@ -25,24 +26,31 @@ _FIGURE_7_WORKERS = 16
 
 
 def document(result: dict) -> Document:
-    plan = result["plan"]
+    plan, image = result["plan"], result["image"]
     lead = (f"A master hands out the squares of a Mandelbrot image of {plan['points']} × {plan['points']}"
             " points; workers ask, get, compute, return, and ask again until they are told to stop. The"
             " computation and the one structure that travels are the same everywhere. Only the transport"
             " differs.")
     return Document("One program over many interfaces", lead, result, [
-        *(_figure(result, number, side) for number, side in _figures(result)),
-        *([_figure_7(result)] if _FIGURE_7_WORKERS in plan["workers"] else []),
+        *(_figure(result, number, side) for number, side in FIGURES.items() if side in plan["sides"]),
+        _figure_7(result),
         Section("The paper’s statements", [
             "<p>Checked with medians of return times; MPI is LAM/MPI as in the paper, where it is there.</p>",
             Lines([f"{each.source}: {each.statement} Holds here: {each.holds}. {each.here}" for each in verdicts(result)])]),
         Section("Beside the return time", _tables(result)),
-        _image(result["image"], plan["points"]),
+        Section("The image", [
+            soft(f"The same bytes from every run; SHA-256 of the points: {image['sha256']}"),
+            f'<img src="data:image/png;base64,{image["png_base64"]}" alt="The Mandelbrot set" width="{plan["points"]}"'
+            f' height="{plan["points"]}" style="max-width: 100%; height: auto">']),
         beside_paper(CITATION, [ACROSS_A_LAB if result["network"] else ON_THIS_MACHINE, *DIFFERENCES])],
         _tiles(result),
         [_place(result), f"medians of {counted(plan['repeat'], 'run')}",
          f"at most {plan['iterations']} iterations a point"],
-        _commands(result), _remarks(result), base64.b64decode(result["image"]["png_base64"]))
+        "\n".join(["scripts/setup.sh --studies",
+                   command_of(result, *([f"--lab {result['network']}"] if result["network"] else [])),
+                   f"./mutirao study {result['study']} --only sockets,pvm",
+                   "build/bin/mandelbrot-sockets --workers 4 --side 25 --image image.pgm"]),
+        _remarks(result), base64.b64decode(image["png_base64"]))
 
 
 def _place(result: dict) -> str:
@@ -57,62 +65,35 @@ def _remarks(result: dict) -> list[str]:
          " who compute"] if processors and processes > processors else [])]
 
 
-def _commands(result: dict) -> str:
-    elsewhere = [f"--lab {result['network']}"] if result["network"] else []
-    return "\n".join(["scripts/setup.sh --studies", command_of(result, *elsewhere),
-                      f"./mutirao study {result['study']} --only sockets,pvm",
-                      "build/bin/mandelbrot-sockets --workers 4 --side 25 --image image.pgm"])
-
-
 def _tiles(result: dict) -> list[tuple[str, str, str]]:
     checked = [verdict for verdict in verdicts(result) if verdict.holds != "not measured"]
     holding = sum(verdict.holds == "yes" for verdict in checked)
-    shown = [("tile good", str(len(result["transports"])), "interfaces, one image"),
-             ("tile", f"{holding} of {len(checked)}", "statements of the paper hold here")]
-    for _, side in _figures(result)[:1]:
-        workers = result["plan"]["workers"][0]
-        best = min(result["transports"], key=lambda transport: _median(transport, workers, side) or 0)
-        shown.append(("tile", f"{_median(best, workers, side):.3f} s",
-                      f"{best['title']}, the fastest with {counted(workers, 'worker')} and messages"
-                      f" of {_message_bytes(result, side)} bytes"))
-    return shown
-
-
-# --- what was measured of a cell ------------------------------------------------------------------------
-
-
-def _figures(result: dict) -> list[tuple[int, int]]:
-    """The number of each figure that was measured, and its side of tasks."""
-    return [(number, side) for number, side in FIGURES.items() if side in result["plan"]["sides"]]
-
-
-def _cell(transport: dict, workers: int, side: int) -> dict | None:
-    return next((cell for cell in transport["cells"]
-                 if (cell["workers"], cell["side"]) == (workers, side)), None)
-
-
-def _median(transport: dict, workers: int, side: int, what: str = "return_s") -> float | None:
-    cell = _cell(transport, workers, side)
-    return statistics.median(cell[what]) if cell else None
-
-
-def _message_bytes(result: dict, side: int) -> int:
-    return next(cell["message_bytes"] for transport in result["transports"]
-                for cell in transport["cells"] if cell["side"] == side)
-
-
-def _seconds(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
-
-
-def _by_workers(result: dict, title: str, side: int, what: str) -> Table:
-    workers = result["plan"]["workers"]
-    return Table(title, ["workers", *map(str, workers)], [
-        [transport["title"], *(_seconds(_median(transport, count, side, what)) for count in workers)]
-        for transport in result["transports"]])
+    workers, side = result["plan"]["workers"][0], result["plan"]["sides"][0]
+    best = min(result["transports"], key=lambda transport: _median(transport, workers, side))
+    return [("tile good", str(len(result["transports"])), "interfaces, one image"),
+            ("tile", f"{holding} of {len(checked)}", "statements of the paper hold here"),
+            ("tile", f"{_median(best, workers, side):.3f} s",
+             f"{best['title']}, the fastest with {counted(workers, 'worker')} and messages"
+             f" of {MESSAGE_BYTES[side]} bytes")]
 
 
 # --- figures and tables ---------------------------------------------------------------------------------
+
+
+def _cell(transport: dict, workers: int, side: int) -> dict:
+    """Every transport that is shown has measured all of the plan."""
+    return next(cell for cell in transport["cells"] if (cell["workers"], cell["side"]) == (workers, side))
+
+
+def _median(transport: dict, workers: int, side: int, what: str = "return_s") -> float:
+    return statistics.median(_cell(transport, workers, side)[what])
+
+
+def _medians(result: dict, title: str, columns: Sequence, cells: Sequence[tuple[int, int]],
+             what: str = "return_s") -> Table:
+    return Table(title, list(map(str, columns)), [
+        [transport["title"], *(f"{_median(transport, *cell, what):.3f}" for cell in cells)]
+        for transport in result["transports"]])
 
 
 def _drawn(table: Table) -> Drawn:
@@ -120,40 +101,37 @@ def _drawn(table: Table) -> Drawn:
 
 
 def _figure(result: dict, number: int, side: int) -> Section:
-    title = f"Figure {number}: messages of {_message_bytes(result, side)} bytes"
+    title, workers = f"Figure {number}: messages of {MESSAGE_BYTES[side]} bytes", result["plan"]["workers"]
     return Section(title, [
         soft("Return time: from when all workers have asked until the last task is done."),
-        _drawn(_by_workers(result, f"{title}: return time in s", side, "return_s"))])
+        _drawn(_medians(result, f"{title}: return time in s", ["workers", *workers],
+                        [(count, side) for count in workers]))])
 
 
 def _figure_7(result: dict) -> Section:
     sides = result["plan"]["sides"]
     return Section(f"Figure 7: {_FIGURE_7_WORKERS} workers, by the length of messages", [
-        _drawn(Table("Return time in s", ["bytes", *(str(_message_bytes(result, side)) for side in sides)], [
-            [transport["title"], *(_seconds(_median(transport, _FIGURE_7_WORKERS, side)) for side in sides)]
-            for transport in result["transports"]]))])
+        _drawn(_medians(result, "Return time in s", ["bytes", *(MESSAGE_BYTES[side] for side in sides)],
+                        [(_FIGURE_7_WORKERS, side) for side in sides]))])
 
 
 def _tables(result: dict) -> Sequence[Table]:
-    computed = [(transport["title"], TABLE_2_S.get(transport["in_paper"]), here)
-                for transport in result["transports"]
-                if (here := _median(transport, TABLE_2_WORKERS, TABLE_2_SIDE, "computed_s")) is not None]
-    table_2 = Table(f"Table 2: what a worker of {TABLE_2_WORKERS} computed, in s, from the whole message until the"
-                    f" answer is filled in, on an average of the workers; sides of {TABLE_2_SIDE}",
-                    ("s", "paper", "here"),
-                    [(title, *map(_seconds, values)) for title, *values in computed])
-    plan = result["plan"]
-    traffic = [(side, workers, *(cell[key] for key in ("message_bytes", "messages", "bytes")))
-               for side in plan["sides"] for workers in plan["workers"]
-               if (cell := _cell(result["transports"][0], workers, side))]
-    return [*([table_2] if computed else []),
-            _by_workers(result, "Launching and ending, in s, by workers: what the whole command takes beyond the return"
-                        " time", plan["sides"][0], "launch_s"),
+    transports, workers, sides = result["transports"], result["plan"]["workers"], result["plan"]["sides"]
+    return [Table(f"Table 2: what a worker of {TABLE_2_WORKERS} computed, in s, from the whole message until the"
+                  f" answer is filled in, on an average of the workers; sides of {TABLE_2_SIDE}",
+                  ("s", "paper", "here"),
+                  [(each["title"], f"{TABLE_2_S[each['in_paper']]:.3f}" if each["in_paper"] else "",
+                    f"{_median(each, TABLE_2_WORKERS, TABLE_2_SIDE, 'computed_s'):.3f}") for each in transports]),
+            _medians(result, "Launching and ending, in s, by workers: what the whole command takes beyond the return"
+                     " time", ["workers", *workers], [(count, sides[0]) for count in workers], "launch_s"),
             Table("When a worker is killed: it kills itself when it gets its task, after a quarter of all",
                   ("", "noticed after, ms", "then"),
-                  [(transport["title"], *_killed(transport["killed"])) for transport in result["transports"]]),
+                  [(each["title"], *_killed(each["killed"])) for each in transports]),
             Table("What crosses a transport, the same on all: an ask and a stop for each worker, two for each task",
-                  ("side", "workers", "bytes of a message", "messages", "bytes in all"), traffic)]
+                  ("side", "workers", "bytes of a message", "messages", "bytes in all"),
+                  [(side, count, *(_cell(transports[0], count, side)[key]
+                                   for key in ("message_bytes", "messages", "bytes")))
+                   for side in sides for count in workers])]
 
 
 def _killed(killed: dict) -> tuple[str, str]:
@@ -162,10 +140,3 @@ def _killed(killed: dict) -> tuple[str, str]:
     if killed["goes_on"]:
         return f"{killed['noticed_ms']:.1f}", "another took its task; same image"
     return "", f"the job ended with {killed['exit_code']}"
-
-
-def _image(image: dict, points: int) -> Section:
-    return Section("The image", [
-        soft(f"The same bytes from every run; SHA-256 of the points: {image['sha256']}"),
-        f'<img src="data:image/png;base64,{image["png_base64"]}" alt="The Mandelbrot set" width="{points}"'
-        f' height="{points}" style="max-width: 100%; height: auto">'])

@@ -28,8 +28,7 @@ class Times:
         self._measured = {(transport["in_paper"], cell["workers"], cell["side"]): cell
                           for transport in papers_own(result) for cell in transport["cells"]}
         self.names = [name for name in TABLE_2_S if any(name == its for its, *_ in self._measured)]
-        cells = {(workers, side) for _, workers, side in self._measured}
-        self.cells = sorted(cell for cell in cells if all((name, *cell) in self._measured for name in self.names))
+        self.cells = sorted({(workers, side) for _, workers, side in self._measured})
 
     def of(self, name: str, cell: Cell, what: str = "return_s") -> float | None:
         measured = self._measured.get((name, *cell))
@@ -115,11 +114,8 @@ def _mpi_slightly_slower(times: Times) -> tuple[str, str]:
 
 def _best_at_653(times: Times) -> tuple[str, str]:
     """For each interface, over the lengths of messages with 16 workers."""
-    sides = tuple(MESSAGE_BYTES)
-    measured = [name for name in times.names
-                if all(times.of(name, (16, side)) for side in sides)]
-    best = {name: min(sides, key=lambda side, its=name: times.of(its, (16, side)) or 0)
-            for name in measured}
+    measured = times.names if all((16, side) in times.cells for side in MESSAGE_BYTES) else []
+    best = {name: min(MESSAGE_BYTES, key=lambda side, its=name: times.of(its, (16, side))) for name in measured}
     return _counted(measured, lambda name: best[name] == 25, lambda name: f"{name}: {MESSAGE_BYTES[best[name]]} B")
 
 

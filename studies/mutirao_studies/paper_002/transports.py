@@ -154,9 +154,8 @@ def _why_no_mpi(mpi: Mpi | None, get: str, preloaded: bool) -> str:
 
 
 def _why_no_pvm() -> str:
-    if why := _why_not_built("pvm"):
-        return why
-    return "" if (PVM_ROOT / "lib" / "pvmd").exists() else f"no {PVM_ROOT}/lib/pvmd: {GET}"
+    return _why_not_built("pvm") or (
+        "" if (PVM_ROOT / "lib" / "pvmd").exists() else f"no {PVM_ROOT}/lib/pvmd: {GET}")
 
 
 @contextmanager
@@ -224,10 +223,8 @@ def _wait_for_hosts(lab: Lab, environment: dict[str, str]) -> None:
 
 
 def _why_no_lam() -> str:
-    if why := _why_not_built("lam"):
-        return why
     missing = [name for name in ("lamboot", "mpirun.lam") if not shutil.which(name)]
-    return f"no {' and no '.join(missing)}: {GET}" if missing else ""
+    return _why_not_built("lam") or (f"no {' and no '.join(missing)}: {GET}" if missing else "")
 
 
 @contextmanager

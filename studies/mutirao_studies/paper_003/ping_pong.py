@@ -47,13 +47,12 @@ class Situation:
     preset: str | None = None  # None: both ranks on this host
 
 
-SITUATIONS = (
+SITUATIONS = {each.key: each for each in (  # by what --only takes
     Situation(ONE_HOST, "one host"),
     Situation(CABLE, "two hosts, 100 Mbit/s", "two-hosts-100mbit"),
     Situation("1gbit", "two hosts, 1 Gbit/s", "two-hosts-1gbit"),
     Situation(UNLIMITED, "two hosts, no limit", "two-hosts"),
-)
-SITUATION_KEYS = tuple(each.key for each in SITUATIONS)  # as --only takes them
+)}
 _QUICK_SITUATIONS = (ONE_HOST, CABLE)
 
 
@@ -70,26 +69,19 @@ class Plan:
         return len(self.situations) * self.rounds * len(self.ways) + len(self.causes)
 
 
-def _situation(key: str) -> Situation:
-    return next(each for each in SITUATIONS if each.key == key)
-
-
 def plan_for(quick: bool, trips: int | None, mpi_names: Sequence[str] | None,
              only: Sequence[str] = ()) -> Plan:
-    check_known("situation", only, SITUATION_KEYS)
+    check_known("situation", only, SITUATIONS)
     ways = [way for way in WAYS if mpi_names is None or BY_KEY[way.base].mpi in mpi_names]
     if not ways:
         raise UsageError(f"no program of {STUDY} uses {', '.join(mpi_names or ())} (known:"
                          f" {', '.join(dict.fromkeys(way.mpi for way in WAYS if way.mpi))})")
-    keys = {way.key for way in ways}
-    situations = [_situation(key) for key in only or (_QUICK_SITUATIONS if quick else SITUATION_KEYS)]
-    asked = only or SITUATION_KEYS
-    causes = [cause for cause in CAUSES if cause.way in keys and cause.situation in asked]
+    situations = [SITUATIONS[key] for key in only or (_QUICK_SITUATIONS if quick else SITUATIONS)]
+    causes = [cause for cause in CAUSES if BY_KEY[cause.way] in ways and cause.situation in (only or SITUATIONS)]
     trips = trips or (QUICK_TRIPS if quick else paper_003.TRIPS)
     rounds = ROUNDS if trips >= _LEAST_TRIPS_IN_ROUNDS else 1
-    if quick:
-        return Plan(ways, situations, Work(QUICK_SIZES_BYTES, trips // rounds), rounds, quick_causes(causes))
-    return Plan(ways, situations, Work(paper_003.SIZES_BYTES, trips // rounds), rounds, causes)
+    work = Work(QUICK_SIZES_BYTES if quick else paper_003.SIZES_BYTES, trips // rounds)
+    return Plan(ways, situations, work, rounds, quick_causes(causes) if quick else causes)
 
 
 def run_study(mpi_names: Sequence[str] | None = None, quick: bool = False,
@@ -155,7 +147,7 @@ def _measure_way(way: Way, lab: Lab | None, work: Work) -> dict:
 def _explain(plan: Plan, running: set[str], progress: Steps, left_out: LeftOut) -> list[dict]:
     """Nothing of a way that did not run before: its reason is told already."""
     measured: list[dict] = []
-    for situation in SITUATIONS:
+    for situation in SITUATIONS.values():
         causes = [cause for cause in plan.causes if cause.situation == situation.key and cause.way in running]
         if not causes:
             continue

@@ -24,10 +24,6 @@ class Cause:
     change: Change
     trips: int
 
-    @property
-    def work(self) -> Work:
-        return Work(self.sizes_bytes, self.trips)
-
 
 _TRIPS, _TRIPS_UNTIL_HOT = 200, 4000
 _QUICK_SHARE = 20
@@ -82,7 +78,7 @@ def measure_cause(cause: Cause, lab: Lab | None) -> dict:
 def _times(cause: Cause, change: Change, lab: Lab | None) -> list[dict]:
     if lab:
         _set_acknowledging(lab, change.acknowledges_at_once)
-    return BY_KEY[cause.way].run(cause.work, lab, change, _TIMEOUT_S)
+    return BY_KEY[cause.way].run(Work(cause.sizes_bytes, cause.trips), lab, change, _TIMEOUT_S)
 
 
 def _set_acknowledging(lab: Lab, at_once: bool) -> None:

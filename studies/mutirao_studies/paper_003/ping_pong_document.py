@@ -1,7 +1,6 @@
 """What `study ping-pong` shows: times by size, ratios to C, the paper's claims, and where the time goes."""
 
 from collections.abc import Sequence
-from html import escape
 from statistics import median
 
 from mutirao.base.tables import Table
@@ -10,8 +9,9 @@ from mutirao.measure.intervals import Ratio
 from mutirao.pages.html import legend, soft
 from mutirao_studies.account import command_of
 from mutirao_studies.document import Document, Lines, Section, beside_paper
-from mutirao_studies.line_chart import Line, Point, line_chart
+from mutirao_studies.line_chart import Line, Point, line_chart, side_by_side
 from mutirao_studies.paper_003.paper_003 import CITATION, CLAIMS, DIFFERENCES, FIRST, SET_UP, Claim
+from mutirao_studies.paper_003.ping_pong import SITUATIONS
 from mutirao_studies.paper_003.ping_pong_causes import CABLE
 from mutirao_studies.paper_003.ping_pong_times import ratios
 from mutirao_studies.paper_003.ping_pong_ways import BY_KEY, JAVA, MANNERS, C
@@ -67,15 +67,12 @@ def _range(claim: Claim) -> str:
 
 
 def _situation(result: dict, situation: dict) -> Section:
-    charts = "".join(f"<figure><h3>{escape(title)}</h3>{chart}</figure>"
-                     for title, mpi in _CHARTS.items() if (chart := _chart(situation, mpi)))
-    sizes = [length for length in _SHOWN_BYTES if length in result["sizes_bytes"]]
-    rows = []
-    for way in situation["ways"]:
-        by_size = {row["length_bytes"]: row["median_us"] for row in way["times"]}
-        rows.append([way["title"], *(_microseconds(by_size[length]) for length in sizes)])
+    charts = {title: chart for title, mpi in _CHARTS.items() if (chart := _chart(situation, mpi))}
+    sizes = [length for length in result["sizes_bytes"] if length in _SHOWN_BYTES]
+    rows = [[way["title"], *(_microseconds(row["median_us"]) for row in way["times"] if row["length_bytes"] in sizes)]
+            for way in situation["ways"]]
     return Section(situation["title"][0].upper() + situation["title"][1:], [
-        f'<div class="pair">{charts}</div>', legend(_STYLES),
+        side_by_side("pair", charts), legend(_STYLES),
         Table(f"{situation['title']}: {_how_many(result)}, halved", ["us, one way", *map(size, sizes)], rows),
         *_ratio_tables(situation)])
 
@@ -152,16 +149,15 @@ def _first(situation: dict) -> Table:
         first, *later = way["times"]
         rows.append([way["title"], _microseconds(2 * first["first_us"]),
                      f"{first['first_us'] / first['median_us']:.1f}",
-                     f"{median(row['first_us'] / row['median_us'] for row in later):.1f}" if later else ""])
+                     f"{median(row['first_us'] / row['median_us'] for row in later):.1f}"])
     return Table("", ("the first round trip", "job's, us", "x median", "sizes', x median"), rows)
 
 
 def _cause_tables(result: dict) -> Sequence[Table]:
     """One for each question."""
     tables: dict[str, Table] = {}
-    titles = {situation["key"]: situation["title"] for situation in result["situations"]}
     for cause in result["causes"]:
-        where = titles.get(cause["situation"], "two hosts, no limit")
+        where = SITUATIONS[cause["situation"]].title
         title = f"{cause['question']}, {where}: {cause['base']} -> {cause['changed']}, us"
         sizes = [size(row["base"]["length_bytes"]) for row in cause["rows"]]
         rows = tables.setdefault(title, Table(title, ["", *sizes], [])).rows

@@ -2,13 +2,12 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from html import escape
 
 from mutirao.base.tables import Table
 from mutirao.base.units import counted, size
 from mutirao.pages.html import legend, listed, soft
 from mutirao_studies.document import Document, Lines, Section, html_of_table
-from mutirao_studies.line_chart import NUMBERS, Line, Point, line_chart
+from mutirao_studies.line_chart import NUMBERS, Line, Point, line_chart, side_by_side
 
 FAMILIES = {"fastest": "best tree", "mst": "spanning tree"}
 USES = ("first", "adapting", "always")
@@ -37,25 +36,24 @@ def _tile(run: dict) -> tuple[str, str, str]:
 
 def _of_rule(run: dict, alone: bool) -> Section:
     """Of several rules the terminal shows only how they compare."""
-    summary, lines = _summary(run), list(_lines(run))
+    lines = list(_lines(run))
+    summary = Table("", ["", f"within {_NEAR_PERCENT}% of the bound", "switches", "exchanged links"],
+                    [[f"{title}, {use}", *_counts(run, family, use)]
+                     for family, title in FAMILIES.items() for use in USES])
     return Section(_rule(run).capitalize(), [
-        legend(_STYLES, "the bound"), f'<div class="pair">{"".join(_charts(run))}</div>',
+        legend(_STYLES, "the bound"),
+        side_by_side("pair", {f"{title.capitalize()}, by slice": _chart(run, family)
+                              for family, title in FAMILIES.items()}),
         *([summary, Lines(lines)] if alone else [html_of_table(summary), listed(lines)])])
 
 
-def _charts(run: dict) -> Iterator[str]:
+def _chart(run: dict, family: str) -> str:
     """Slices that some hosts could not be reached in are left out."""
     bound = [(row["slice"], row["bound_us"]) for row in run["slices"] if row["bound_us"]]
-    for family, title in FAMILIES.items():
-        lines = [Line(use, _STYLES[use], points) for use in USES if (points := _points(run, family, use))]
-        chart = (line_chart(lines, NUMBERS, bound=bound) if lines
-                 else soft("No slice in which all hosts could be reached."))
-        yield f"<figure><h3>{escape(title.capitalize())}, by slice</h3>{chart}</figure>"
-
-
-def _points(run: dict, family: str, use: str) -> Sequence[Point]:
-    times = [(row["slice"], row[family][f"{use}_us"]) for row in run["slices"]]
-    return [Point(number, us) for number, us in times if us]
+    lines = [Line(use, _STYLES[use], points) for use in USES if (points := [
+        Point(row["slice"], us) for row in run["slices"] if (us := row[family][f"{use}_us"])])]
+    return (line_chart(lines, NUMBERS, bound=bound) if lines else
+            soft("No slice in which all hosts could be reached."))
 
 
 def slices_table(trace: str, run: dict) -> Table:
@@ -80,12 +78,6 @@ def _comparison(trace: str, runs: Sequence[dict]) -> Table:
                  f" {size(runs[0]['length_bytes'])} from host {runs[0]['root']}; near: slices within"
                  f" {_NEAR_PERCENT}% of the bound; trees, links: exchanged",
                  ["threshold", "keep", "news", "msgs", "near", "trees", "links", "mst near", "trees", "links"], rows)
-
-
-def _summary(run: dict) -> Table:
-    return Table("", ["", f"within {_NEAR_PERCENT}% of the bound", "switches", "exchanged links"],
-                 [[f"{title}, {use}", *_counts(run, family, use)]
-                  for family, title in FAMILIES.items() for use in USES])
 
 
 def _counts(run: dict, family: str, use: str) -> tuple[str, int, int]:
