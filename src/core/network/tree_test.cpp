@@ -55,16 +55,6 @@ void expect_longest_first(const Tree& tree, const Network& network, std::size_t 
     }
 }
 
-TEST(TreeKind, NamesGoBothWays) {
-    for (const TreeKind kind : {TreeKind::none, TreeKind::minimum_spanning,
-                                TreeKind::shortest_path, TreeKind::greedy, TreeKind::two_level,
-                                TreeKind::packed, TreeKind::packed_both_ways}) {
-        EXPECT_EQ(tree_kind_from(to_string(kind)), kind);
-    }
-    EXPECT_EQ(to_string(TreeKind::minimum_spanning), "mst");
-    EXPECT_EQ(tree_kind_from("kruskal"), std::nullopt);
-}
-
 // Catches children in the order of the edges, and an order by the child's own link only.
 TEST(HangFrom, HangsTheSameEdgesFromAnyRootLongestPathFirst) {
     std::mt19937 random(7);
@@ -141,15 +131,6 @@ TEST(ShortestPathTree, GoesRoundUnusableLinksAndSaysWhereAHostCannotBeReached) {
     network.set_link(1, 2, {.latency_us = 5, .bandwidth_bytes_per_us = 0});
     EXPECT_TRUE(shortest_path_tree(network, 0, 0)) << "an empty message needs no bandwidth";
     EXPECT_FALSE(shortest_path_tree(network, 0, 1));
-}
-
-TEST(Trees, OfOneHost) {
-    const Network network(1);
-    for (const auto& tree : {hang_from({}, 0, network), shortest_path_tree(network, 0, 9),
-                             greedy_tree(network, 0, 9), std::optional(two_level_tree({0}, 0))}) {
-        ASSERT_TRUE(tree);
-        EXPECT_TRUE(is_tree(*tree, 0, 1));
-    }
 }
 
 // Fault: after a change in MPICH the first call over a new way waited for one connection after the other.

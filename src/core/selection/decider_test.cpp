@@ -142,8 +142,8 @@ test::Truth takes(std::map<std::string, double> times_us) {
     return [times_us](const Arm& run, std::uint64_t) { return times_us.at(to_string(run.candidate)); };
 }
 
-class DeciderTest : public ::testing::Test {
-  protected:
+/// A decider and a program that obeys it.
+struct Loop {
     std::shared_ptr<Ledger> ledger = std::make_shared<Ledger>(opening_us);
     Decider decider{ledger, 0.0};
     DecidedProgram program{decider};
@@ -153,13 +153,23 @@ class DeciderTest : public ::testing::Test {
         program.add(shapes, std::move(truth));
         decider.on_outlook(shapes, predicted);
     }
+    void begin(const ShapeClass& shapes, const Predicted& truly_us) {
+        begin(shapes, takes({truly_us.begin(), truly_us.end()}), outlook(truly_us, shapes.collective));
+    }
     void calls(const ShapeClass& shapes, int count) {
         for (int i = 0; i < count; ++i) program.call(shapes);
     }
     std::ptrdiff_t ran(std::string_view name) const {
         return std::count(program.ran().begin(), program.ran().end(), name);
     }
+    /// Up to now, after so many calls.
+    Account account_after(const std::vector<Decider::CallsMade>& made) {
+        decider.on_time(1e12, made);
+        return decider.account();
+    }
 };
+
+class DeciderTest : public ::testing::Test, protected Loop {};
 
 /// Calls by native and one rival.
 struct Rivals {
@@ -197,19 +207,17 @@ test::Truth after_other_times(std::uint64_t calls, std::uint64_t disturbed_call 
 
 void expect_what_runs(const Rivals& each) {
     SCOPED_TRACE(each.what);
-    Decider decider(std::make_shared<Ledger>(opening_us), 0.0);
-    DecidedProgram program(decider);
-    program.add(each.shapes, each.takes_us);
-    for (int i = 0; i < each.calls; ++i) {
-        if (i == each.before_outlook) decider.on_outlook(each.shapes, each.predicted);
-        program.call(each.shapes);
-    }
-    EXPECT_EQ(program.ran().back(), each.last);
-    const auto tried = each.calls - std::count(program.ran().begin(), program.ran().end(), "native");
+    Loop loop;
+    loop.program.add(each.shapes, each.takes_us);
+    loop.calls(each.shapes, each.before_outlook);
+    loop.decider.on_outlook(each.shapes, each.predicted);
+    loop.calls(each.shapes, each.calls - each.before_outlook);
+    EXPECT_EQ(loop.program.ran().back(), each.last);
+    const auto tried = each.calls - loop.ran("native");
     EXPECT_TRUE(tried >= each.least_tried && (each.most_tried < 0 || tried <= each.most_tried)) << tried;
     if (each.reason.empty()) return;
-    EXPECT_FALSE(program.decided().back().announced);
-    EXPECT_NE(program.decided().back().reason.find(each.reason), std::string::npos);
+    EXPECT_FALSE(loop.program.decided().back().announced);
+    EXPECT_NE(loop.program.decided().back().reason.find(each.reason), std::string::npos);
 }
 
 TEST(Rivals, RunByWhatIsMeasuredToBeFaster) {
@@ -285,49 +293,33 @@ TEST_F(DeciderTest, SavingsPayForProbes) {
     begin(broadcasts, takes({{"native", 400'000}, {"binomial", 100'000}}),
           outlook({{"native", 400'000}, {"binomial", 420'000}}, Collective::broadcast, 3));
     calls(broadcasts, 200);
-    begin(allreduces, takes({{"native", 400'000}, {"ring", 100'000}}),
-          outlook({{"native", 400'000}, {"ring", 100'000}}));
+    begin(allreduces, {{"native", 400'000}, {"ring", 100'000}});
     calls(allreduces, 100);
     EXPECT_EQ(ran("binomial"), 0);
     calls(broadcasts, 40);
     EXPECT_GE(ran("binomial"), 30);
 }
 
-TEST_F(DeciderTest, OneProbeAtATimeAndFirstWhereMostIsToBeWon) {
-    program.add(allreduces, takes({{"native", 250'000}, {"ring", 100'000}}));
-    begin(broadcasts, takes({{"native", 30'000}, {"binomial", 20'000}}),
-          outlook_of_broadcasts({{"native", 30'000}, {"binomial", 20'000}}));
-    decider.on_outlook(allreduces, outlook({{"native", 250'000}, {"ring", 100'000}}));
-    for (int i = 0; i < 40; ++i) {
-        program.call(allreduces);
-        program.call(broadcasts);
+// Also where it is first asked after many calls: it knows how often each kind was made.
+TEST(Decider, ProbesOneKindOfCallAtATimeAndFirstWhereMostIsToBeWon) {
+    for (const int calls_before : {0, 10}) {
+        Loop loop;
+        loop.begin(broadcasts, {{"native", 30'000}, {"binomial", 20'000}});
+        loop.begin(allreduces, {{"native", 250'000}, {"ring", 100'000}});
+        for (int i = 0; i < calls_before + 40; ++i) {
+            loop.program.unruled = i < calls_before;
+            loop.program.call(allreduces);
+            loop.program.call(broadcasts);
+        }
+        EXPECT_EQ(loop.program.most_probes_at_once(), 1);
+        EXPECT_EQ(loop.program.decided().front().ruling.shapes.collective, Collective::allreduce);
+        EXPECT_GE(loop.ran("ring"), 25);
+        EXPECT_GE(loop.ran("binomial"), 20);
     }
-    EXPECT_EQ(program.most_probes_at_once(), 1);
-    EXPECT_EQ(program.decided().front().ruling.shapes.collective, Collective::allreduce);
-    EXPECT_GE(ran("ring"), 25);
-    EXPECT_GE(ran("binomial"), 20);
-}
-
-// A decider that is first asked after many calls knows how often each kind was made.
-TEST_F(DeciderTest, WhereMostIsToBeWonIsKnownFromTheFirstCallOn) {
-    program.add(allreduces, takes({{"native", 250'000}, {"ring", 100'000}}));
-    program.add(broadcasts, takes({{"native", 30'000}, {"binomial", 20'000}}));
-    program.unruled = true;
-    for (int i = 0; i < 10; ++i) {
-        program.call(allreduces);
-        program.call(broadcasts);
-    }
-    decider.on_outlook(broadcasts, outlook_of_broadcasts({{"native", 30'000}, {"binomial", 20'000}}));
-    decider.on_outlook(allreduces, outlook({{"native", 250'000}, {"ring", 100'000}}));
-    program.unruled = false;
-    program.call(broadcasts);
-    program.call(allreduces);
-    ASSERT_FALSE(program.decided().empty());
-    EXPECT_EQ(program.decided().front().ruling.shapes.collective, Collective::allreduce);
 }
 
 TEST_F(DeciderTest, ShortCallsAreProbedForSoLongThatAClockTells) {
-    begin(allreduces, takes({{"native", 2}, {"ring", 1}}), outlook({{"native", 2}, {"ring", 1}}));
+    begin(allreduces, {{"native", 2}, {"ring", 1}});
     calls(allreduces, 1000);
     const auto probe = std::find_if(program.decided().begin(), program.decided().end(),
                                     [](const Decided& each) { return each.ruling.probe.has_value(); });
@@ -477,7 +469,7 @@ TEST_F(DeciderTest, WhatIsOnProbeWhenTheNetworkChangesIsNotJudged) {
 // is thrown away each time, so that nothing can be said of what was saved. Seen in a training loop.
 TEST_F(DeciderTest, NewsOfALinkThatIsLittleBesideWhatCallsTakeLeaveWhatIsKnown) {
     const Outlook predicted = outlook({{"native", 100'000}, {"ring", 50'000}});
-    begin(allreduces, takes({{"native", 100'000}, {"ring", 50'000}}), predicted);
+    begin(allreduces, {{"native", 100'000}, {"ring", 50'000}});
     calls(allreduces, 30);
     EXPECT_EQ(program.ran().back(), "ring");
     for (int change = 0; change < 10; ++change) {
@@ -496,7 +488,7 @@ TEST_F(DeciderTest, NewsOfALinkThatIsLittleBesideWhatCallsTakeLeaveWhatIsKnown) 
 TEST_F(DeciderTest, SmallNewsThatAddUpAreNews) {
     double longer = 1;
     const auto predicted = [&] { return outlook({{"native", 100'000 * longer}, {"ring", 50'000 * longer}}); };
-    begin(allreduces, takes({{"native", 100'000}, {"ring", 50'000}}), predicted());
+    begin(allreduces, {{"native", 100'000}, {"ring", 50'000}});
     calls(allreduces, 30);
     ASSERT_EQ(decider.account().unknown_calls, 0u);
     for (const std::uint64_t unknown : {0u, 1u}) {
@@ -509,7 +501,7 @@ TEST_F(DeciderTest, SmallNewsThatAddUpAreNews) {
 
 // More is known of the same links: what was measured stays.
 TEST_F(DeciderTest, BetterPredictionsVoidNoProbe) {
-    begin(allreduces, takes({{"native", 100'000}, {"ring", 50'000}}), outlook({{"native", 100'000}, {"ring", 50'000}}));
+    begin(allreduces, {{"native", 100'000}, {"ring", 50'000}});
     while (ran("ring") == 0) program.call(allreduces);
     decider.on_outlook(allreduces, outlook({{"native", 200'000}, {"direct", 90'000}, {"ring", 180'000}}));
     calls(allreduces, 3);
@@ -517,18 +509,16 @@ TEST_F(DeciderTest, BetterPredictionsVoidNoProbe) {
 }
 
 // Where sums may differ a choice is left alone once it is made; elsewhere native is tried again, ever more rarely.
-TEST_F(DeciderTest, OnlyWhatIsWatchedIsComparedWithNativeAgain) {
+TEST(Decider, ComparesOnlyWhatIsWatchedWithNativeAgain) {
     for (const bool watched : {true, false}) {
-        Decider fresh(std::make_shared<Ledger>(opening_us));
-        DecidedProgram loop(fresh);
-        loop.add(allreduces, takes({{"native", 10'000}, {"ring", 5000}}), watched);
-        fresh.on_outlook(allreduces, outlook({{"native", 10'000}, {"ring", 5000}}));
-        for (int i = 0; i < 50; ++i) loop.call(allreduces);
-        const auto before = std::count(loop.ran().begin(), loop.ran().end(), "native");
-        for (int i = 0; i < 10'000; ++i) loop.call(allreduces);
-        const auto again = std::count(loop.ran().begin(), loop.ran().end(), "native") - before;
-        EXPECT_EQ(again > 0, watched);
-        EXPECT_LE(again, 20);
+        Loop loop;
+        loop.program.add(allreduces, takes({{"native", 10'000}, {"ring", 5000}}), watched);
+        loop.decider.on_outlook(allreduces, outlook({{"native", 10'000}, {"ring", 5000}}));
+        loop.calls(allreduces, 50);
+        const auto before = loop.ran("native");
+        loop.calls(allreduces, 10'000);
+        EXPECT_EQ(loop.ran("native") > before, watched);
+        EXPECT_LE(loop.ran("native"), before + 20);
     }
 }
 
@@ -547,7 +537,7 @@ TEST_F(DeciderTest, WhatAnEarlierJobMeasuredRunsAtOnceAndIsChecked) {
 // Fault: only the first outlook was asked, before it was known which network this is.
 TEST_F(DeciderTest, WhatAnEarlierJobMeasuredRunsThoughItIsFoundLate) {
     program.add(allreduces, takes({{"native", 100'000}, {"ring", 50'000}}));
-    const std::vector<std::pair<std::string_view, double>> predicted = {{"native", 100'000}, {"ring", 90'000}};
+    const Predicted predicted = {{"native", 100'000}, {"ring", 90'000}};
     decider.on_outlook(allreduces, outlook(predicted));
     program.call(allreduces);
     decider.on_outlook(allreduces, outlook(predicted), {}, arm("ring").candidate);
@@ -564,18 +554,17 @@ TEST_F(DeciderTest, WhatAnEarlierJobMeasuredIsComparedWithTheCallsBeforeIt) {
     calls(allreduces, 1);
     program.tell_all();
     calls(allreduces, 6);
-    decider.on_time(1e12, std::vector<Decider::CallsMade>{{allreduces, 16}});
+    const Account account = account_after({{allreduces, 16}});
     EXPECT_EQ(program.ran().back(), "ring");
-    EXPECT_EQ(decider.account().unknown_calls, 0u);
-    EXPECT_NEAR(decider.account().saved_us, 7 * 50'000, 1);
-    EXPECT_NEAR(decider.account().took_us, program.took_us(), 1);
+    EXPECT_EQ(account.unknown_calls, 0u);
+    EXPECT_NEAR(account.saved_us, 7 * 50'000, 1);
+    EXPECT_NEAR(account.took_us, program.took_us(), 1);
 }
 
 TEST_F(DeciderTest, SaysWhatWasSavedAsItWas) {
-    begin(allreduces, takes({{"native", 10'000}, {"ring", 6000}}), outlook({{"native", 10'000}, {"ring", 6000}}));
+    begin(allreduces, {{"native", 10'000}, {"ring", 6000}});
     calls(allreduces, 1000);
-    decider.on_time(1e12, std::vector<Decider::CallsMade>{{allreduces, 1000}});
-    const Account account = decider.account();
+    const Account account = account_after({{allreduces, 1000}});
     const double truth_us = 1000 * 10'000.0 - program.took_us();
     EXPECT_NEAR(account.saved_us - account.probes_us, truth_us, account.error_us + 0.01 * truth_us);
     EXPECT_LT(account.error_us, 0.1 * truth_us);
@@ -585,7 +574,7 @@ TEST_F(DeciderTest, SaysWhatWasSavedAsItWas) {
 
 // Of one kind of call nobody knows what it saves: it may take twice as long as natively, and whatever that is.
 TEST_F(DeciderTest, WhatIsKnownToBeSavedIsNotForgottenForWhatIsNot) {
-    begin(allreduces, takes({{"native", 10'000}, {"ring", 6000}}), outlook({{"native", 10'000}, {"ring", 6000}}));
+    begin(allreduces, {{"native", 10'000}, {"ring", 6000}});
     calls(allreduces, 1000);
     program.add(broadcasts, takes({{"native", 10'000}, {"binomial", 10'000}}));
     decider.on_outlook(broadcasts, outlook_of_broadcasts({{"native", 10'000}, {"binomial", 9000}}), {},
@@ -665,8 +654,7 @@ TEST_F(DeciderTest, WhatOtherClassesWaitLongerIsTakenOff) {
         program.call(allreduces);
         program.call(broadcasts);
     }
-    decider.on_time(1e12, std::vector<Decider::CallsMade>{{allreduces, steps}, {broadcasts, steps}});
-    const Account account = decider.account();
+    const Account account = account_after({{allreduces, steps}, {broadcasts, steps}});
     const double truth_us = steps * 70'000.0 - program.took_us();
     EXPECT_GT(truth_us, steps * 10'000);
     EXPECT_NEAR(account.saved_us - account.probes_us, truth_us, 0.05 * truth_us);
