@@ -35,10 +35,12 @@ bool contains(const std::string& text, std::string_view part) {
 
 TEST(Tool, ListsEveryAlgorithmAndSetting) {
     const std::string algorithms = run_tool("algorithms").out, settings = run_tool("settings").out;
-    for (const Algorithm& row : catalogue()) EXPECT_TRUE(contains(algorithms, '"' + std::string(row.name) + '"')) << row.name;
+    for (const Algorithm& row : catalogue())
+        EXPECT_TRUE(contains(algorithms, '"' + std::string(row.name) + '"')) << row.name;
     for (const char* restriction : {"keeps the operands' order", "operators that commute only"})
         EXPECT_TRUE(contains(algorithms, restriction)) << restriction;
-    for (const SettingRow& row : setting_rows()) EXPECT_TRUE(contains(settings, environment_name(row.name))) << row.name;
+    for (const SettingRow& row : setting_rows())
+        EXPECT_TRUE(contains(settings, environment_name(row.name))) << row.name;
 }
 
 TEST(Tool, TitlesSayWhoseMessageItIs) {
