@@ -111,9 +111,7 @@ TEST_P(EveryAlgorithm, KeepsItsPromiseForALongMessage) {
 std::string test_name(const testing::TestParamInfo<Candidate>& info) {
     std::string name = std::string(to_string(info.param.algorithm->collective)) + '_' +
                        to_string(info.param);
-    for (char& c : name) {
-        if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-    }
+    std::ranges::replace_if(name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
     return name;
 }
 
