@@ -330,7 +330,7 @@ TEST(PredictorRanks, MessagesShareWhatTheirHostsHave) {
         {"ports of their own", apart(4, {100}, port, {0, 1, 2, 3}), {{0, 2}, {1, 3}}, 200},
         {"processors of their own", busy, {{0, 2}, {1, 3}}, 130},
         {"one sender, one message after the other", busy, {{0, 2}, {0, 3}}, 140},
-        {"a host: overhead 1, then the receiver follows 2 behind with 1 of its own and 10 for 1000 bytes", one, {{0, 1}},
+        {"overhead 1, then the receiver follows 2 behind with 1 of its own and 10 for 1000 bytes", one, {{0, 1}},
          1 + 2 + 1 + 10},
         {"no bytes", one, {{0, 1}}, 1 + 2 + 1, 0},
         {"the second waits until the sender has moved the first", one, {{0, 1}, {0, 2}}, 11 + 1 + 2 + 1 + 10},

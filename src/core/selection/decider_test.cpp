@@ -280,12 +280,18 @@ TEST_F(DeciderTest, SavingsPayForProbes) {
 
 // Also where it is first asked after many calls: it knows how often each kind was made.
 TEST(Decider, ProbesOneKindOfCallAtATimeAndFirstWhereMostIsToBeWon) {
+    const std::pair<ShapeClass, Predicted> calls_us[] = {{broadcasts, {{"native", 30'000}, {"binomial", 20'000}}},
+                                                         {allreduces, {{"native", 250'000}, {"ring", 100'000}}}};
     for (const int calls_before : {0, 10}) {
         DecidedProgram program;
-        program.begin(broadcasts, {{"native", 30'000}, {"binomial", 20'000}});
-        program.begin(allreduces, {{"native", 250'000}, {"ring", 100'000}});
+        for (const auto& [shapes, truly_us] : calls_us)
+            program.add(shapes, takes({truly_us.begin(), truly_us.end()}));
         for (int i = 0; i < calls_before + 40; ++i) {
             program.ruled = i >= calls_before;
+            if (i == calls_before) {
+                for (const auto& [shapes, truly_us] : calls_us)
+                    program.decider.on_outlook(shapes, outlook(truly_us, shapes.collective));
+            }
             program.call(allreduces);
             program.call(broadcasts);
         }
