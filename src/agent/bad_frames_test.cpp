@@ -204,15 +204,18 @@ TEST_F(BadFrames, OnAChannel) {
         Count why;
         bool forged = false;
         bool confirmed = true;
+        int sender = 0;
     };
     for (const Bad& bad : {Bad{Kind::confirm, 1, Count::rejected_replayed},
                            Bad{Kind::confirm, 2, Count::rejected_unexpected},
                            Bad{Kind::rounds, 2, Count::rejected_forged, true},
+                           Bad{Kind::rounds, 2, Count::rejected_unknown_sender, false, true, 2},
                            Bad{Kind::rounds, 1, Count::rejected_unexpected, false, false}}) {
         const Wire wire(SOCK_STREAM, port);
         const Session session = greet(wire).channel;
         if (bad.confirmed) wire.send(confirm(session));
-        wire.send(frame({bad.kind, 0, 1, session.number, bad.counter}, Bytes(30), bad.forged ? Key{} : session.key));
+        wire.send(frame({bad.kind, bad.sender, 1, session.number, bad.counter}, Bytes(30),
+                        bad.forged ? Key{} : session.key));
         while (!wire.receive().empty()) continue;
         ++expected[bad.why];
     }
@@ -248,13 +251,14 @@ TEST_F(BadFrames, OverUdpAndAGoodOneIsAnsweredAllTheSame) {
     bad(Bytes(3), Count::rejected_truncated);
     bad(Bytes(60), Count::rejected_junk);
     bad(Bytes(3000), Count::rejected_oversized);
-    bad(frame({Kind::probe, 0, 1, number, 2}, {}, Key{}), Count::rejected_forged);
+    bad(frame({Kind::probe, 0, 1, number, 1000}, {}, Key{}), Count::rejected_forged);  // later ones are no repetition
     bad(frame({Kind::probe, 0, 1, number, 2}, {}, sessions.channel.key), Count::rejected_forged);
     bad(probe({Kind::probe, 1, 1, number, 2}), Count::rejected_from_self);
     bad(probe({Kind::probe, 0, 2, number, 2}), Count::rejected_wrong_receiver);
     bad(probe({Kind::probe, 7, 1, number, 2}), Count::rejected_unknown_sender);
     bad(probe({Kind::probe, 0, 1, number + 1, 2}), Count::rejected_wrong_session);
     bad(probe({Kind::probe, 2, 1, number, 2}), Count::rejected_wrong_session);
+    bad(frame({Kind::probe, 2, 1, 0, 2}, {}, Key{}), Count::rejected_wrong_session);  // as before any is agreed
     bad(probe({Kind::rounds, 0, 1, number, 2}), Count::rejected_unexpected);
     wire.send(probe({Kind::probe, 0, 1, number, 3}));
     EXPECT_EQ(wire.receive().size(), frame_overhead_bytes + 8);

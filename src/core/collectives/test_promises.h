@@ -17,28 +17,12 @@ namespace mutirao::test {
 
 namespace promises {
 
-inline Promise of_ranks(int size) {
-    Promise result;
-    result.before.resize(static_cast<std::size_t>(size));
-    result.after.resize(static_cast<std::size_t>(size));
-    return result;
-}
-
-inline std::vector<Piece>& of(std::vector<std::vector<Piece>>& pieces, int rank) {
-    return pieces[static_cast<std::size_t>(rank)];
-}
-
 /// The `index`-th block of a buffer that has one for every rank.
 inline Region block(const CallShape& shape, Buffer buffer, int index) {
     const auto before = static_cast<std::size_t>(index);
     if (shape.lengths.empty()) return {buffer, before * shape.length_bytes, shape.length_bytes};
     const auto begin = shape.lengths.begin();
     return {buffer, std::accumulate(begin, begin + index, std::size_t{0}), shape.lengths[before]};
-}
-
-/// The same block where it is the only one.
-inline Region alone(const CallShape& shape, Buffer buffer, int index) {
-    return {buffer, 0, block(shape, buffer, index).length_bytes};
 }
 
 /// Of an exchange of which all ranks' lengths are known: those of one rank.
@@ -65,136 +49,75 @@ inline std::vector<int> ranks_before(int end) {
     return ranks;
 }
 
-/// Of a reduction: every rank's input is so long.
-inline Promise of_operands(const CallShape& shape, int size, std::size_t length_bytes) {
-    Promise result = of_ranks(size);
-    result.unit_bytes = shape.unit_bytes;
-    result.commutes = shape.op.commutes;
-    for (int rank = 0; rank < size; ++rank) {
-        of(result.before, rank).push_back({{Buffer::input, 0, length_bytes}, {rank}, 0});
+/// How much of a rank's input there is before the call.
+inline std::size_t input_bytes(const CallShape& shape, int rank, int size) {
+    using enum Collective;
+    const auto all_blocks = [size](const CallShape& of) { return block(of, Buffer::input, size - 1).end_bytes(); };
+    switch (row_of(shape.collective).base) {
+        case barrier:
+        case broadcast: return 0;  // the message lies in the output
+        case gather:
+        case allgather: return block(shape, Buffer::input, rank).length_bytes;
+        case scatter: return rank == shape.root ? all_blocks(shape) : 0;
+        case alltoall: return all_blocks(sent_by(shape, rank, size));
+        case reduce_scatter_block: return all_blocks(shape);
+        default: return shape.length_bytes;
     }
-    return result;
 }
 
-/// Each rank gets what those before it have, and `own` more: itself.
-inline Promise of_prefixes(const CallShape& shape, int size, int own) {
-    Promise result = of_operands(shape, size, shape.length_bytes);
-    for (int rank = 1 - own; rank < size; ++rank) {
-        of(result.after, rank)
-            .push_back({block(shape, Buffer::output, 0), ranks_before(rank + own), 0});
+/// What a rank's output must hold after the call.
+inline std::vector<Piece> outputs(const CallShape& shape, int rank, int size) {
+    using enum Collective;
+    const Region message{Buffer::output, 0, shape.length_bytes};
+    const Region mine = block(shape, Buffer::input, rank), alone{Buffer::output, 0, mine.length_bytes};
+    const bool elsewhere = row_of(shape.collective).rooted && rank != shape.root;
+    std::vector<Piece> pieces;
+    switch (row_of(shape.collective).base) {
+        case barrier: return {};
+        case broadcast: return {{message, {shape.root}}};
+        case gather:
+        case allgather:
+            for (int from = 0; from < size && !elsewhere; ++from)
+                pieces.push_back({block(shape, Buffer::output, from), {from}});
+            return pieces;
+        case scatter: return {{alone, {shape.root}, mine.offset_bytes}};
+        case alltoall:
+            for (int from = 0; from < size; ++from)
+                pieces.push_back({block(received_by(shape, rank, size), Buffer::output, from), {from},
+                                  block(sent_by(shape, from, size), Buffer::input, rank).offset_bytes});
+            return pieces;
+        case reduce:
+        case allreduce:
+            if (!elsewhere) pieces = {{message, ranks_before(size)}};
+            return pieces;
+        case reduce_scatter_block: return {{alone, ranks_before(size), mine.offset_bytes}};
+        case scan: return {{message, ranks_before(rank + 1)}};
+        case exscan:  // the first rank's output is undefined by MPI, and here it is left as it was
+            if (rank > 0) pieces = {{message, ranks_before(rank)}};
+            return pieces;
+        default: broken_invariant("a collective without a promise (collective, ranks)",
+                                  static_cast<int>(shape.collective), size);
     }
-    return result;
-}
-
-inline Promise barrier(int size) {
-    Promise result = of_ranks(size);
-    result.synchronizes = true;
-    return result;
-}
-
-inline Promise broadcast(const CallShape& shape, int size) {
-    const Piece message{{Buffer::output, 0, shape.length_bytes}, {shape.root}, 0};
-    Promise result = of_ranks(size);
-    of(result.before, shape.root).push_back(message);
-    result.after.assign(static_cast<std::size_t>(size), {message});
-    return result;
-}
-
-inline Promise gather(const CallShape& shape, int size) {
-    Promise result = of_ranks(size);
-    for (int rank = 0; rank < size; ++rank) {
-        of(result.before, rank).push_back({alone(shape, Buffer::input, rank), {rank}, 0});
-        of(result.after, shape.root).push_back({block(shape, Buffer::output, rank), {rank}, 0});
-    }
-    return result;
-}
-
-inline Promise scatter(const CallShape& shape, int size) {
-    Promise result = of_ranks(size);
-    for (int rank = 0; rank < size; ++rank) {
-        const Region mine = block(shape, Buffer::input, rank);
-        of(result.before, shape.root).push_back({mine, {shape.root}, mine.offset_bytes});
-        of(result.after, rank)
-            .push_back({alone(shape, Buffer::output, rank), {shape.root}, mine.offset_bytes});
-    }
-    return result;
-}
-
-inline Promise allgather(const CallShape& shape, int size) {
-    Promise result = of_ranks(size);
-    for (int rank = 0; rank < size; ++rank) {
-        of(result.before, rank).push_back({alone(shape, Buffer::input, rank), {rank}, 0});
-        for (int from = 0; from < size; ++from) {
-            of(result.after, rank).push_back({block(shape, Buffer::output, from), {from}, 0});
-        }
-    }
-    return result;
-}
-
-inline Promise alltoall(const CallShape& shape, int size) {
-    const auto input = [&](int rank, int other) {
-        return block(sent_by(shape, rank, size), Buffer::input, other);
-    };
-    Promise result = of_ranks(size);
-    for (int rank = 0; rank < size; ++rank) {
-        const CallShape received = received_by(shape, rank, size);
-        for (int other = 0; other < size; ++other) {
-            const Region theirs = input(rank, other);
-            of(result.before, rank).push_back({theirs, {rank}, theirs.offset_bytes});
-            of(result.after, rank)
-                .push_back({block(received, Buffer::output, other), {other},
-                            input(other, rank).offset_bytes});
-        }
-    }
-    return result;
-}
-
-inline Promise reduce(const CallShape& shape, int size) {
-    Promise result = of_operands(shape, size, shape.length_bytes);
-    of(result.after, shape.root)
-        .push_back({block(shape, Buffer::output, 0), ranks_before(size), 0});
-    return result;
-}
-
-inline Promise allreduce(const CallShape& shape, int size) {
-    Promise result = of_operands(shape, size, shape.length_bytes);
-    result.after.assign(static_cast<std::size_t>(size),
-                        {{block(shape, Buffer::output, 0), ranks_before(size), 0}});
-    result.one_result = true;
-    return result;
-}
-
-inline Promise reduce_scatter_block(const CallShape& shape, int size) {
-    Promise result =
-        of_operands(shape, size, block(shape, Buffer::input, size - 1).end_bytes());
-    for (int rank = 0; rank < size; ++rank) {
-        of(result.after, rank)
-            .push_back({alone(shape, Buffer::output, rank), ranks_before(size),
-                        block(shape, Buffer::input, rank).offset_bytes});
-    }
-    return result;
 }
 
 }  // namespace promises
 
 /// What must lie where before and after the call, among so many ranks.
 inline Promise promise_of(const CallShape& shape, int size) {
-    switch (row_of(shape.collective).base) {
-        case Collective::barrier: return promises::barrier(size);
-        case Collective::broadcast: return promises::broadcast(shape, size);
-        case Collective::gather: return promises::gather(shape, size);
-        case Collective::scatter: return promises::scatter(shape, size);
-        case Collective::allgather: return promises::allgather(shape, size);
-        case Collective::alltoall: return promises::alltoall(shape, size);
-        case Collective::reduce: return promises::reduce(shape, size);
-        case Collective::allreduce: return promises::allreduce(shape, size);
-        case Collective::reduce_scatter_block: return promises::reduce_scatter_block(shape, size);
-        case Collective::scan: return promises::of_prefixes(shape, size, 1);
-        // The first rank's output is undefined by MPI, and here it is left as it was.
-        case Collective::exscan: return promises::of_prefixes(shape, size, 0);
-        default: broken_invariant("a collective without a promise (collective, ranks)",
-                                  static_cast<int>(shape.collective), size);
+    const CollectiveRow& row = row_of(shape.collective);
+    Promise promise;
+    for (int rank = 0; rank < size; ++rank) {
+        promise.before.push_back({{{Buffer::input, 0, promises::input_bytes(shape, rank, size)}, {rank}}});
+        promise.after.push_back(promises::outputs(shape, rank, size));
+        if (row.base == Collective::broadcast && rank == shape.root) promise.before.back() = promise.after.back();
     }
+    if (row.reduces) {
+        promise.unit_bytes = shape.unit_bytes;
+        promise.commutes = shape.op.commutes;
+    }
+    promise.one_result = row.base == Collective::allreduce;
+    promise.synchronizes = row.base == Collective::barrier;
+    return promise;
 }
 
 /// The call as `rank` knows it.

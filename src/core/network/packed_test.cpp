@@ -16,16 +16,9 @@ namespace {
 using test::is_tree;
 using test::predict;
 using test::random_network;
-using test::six_sites;
+using test::six_sites_over_tcp;
 
-constexpr std::size_t window_bytes = 14480;
 constexpr std::size_t mebibyte = 1024 * 1024;
-
-Network six_sites_over_tcp() {
-    Network network = six_sites();
-    network.transport.initial_window_bytes = window_bytes;
-    return network;
-}
 
 /// By the walk of all messages, which knows nothing of how trees are packed.
 double broadcast_us(const Network& network, const Tree& tree, std::string_view name,

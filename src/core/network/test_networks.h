@@ -123,6 +123,13 @@ inline Network six_sites_with_costs() {
     return network;
 }
 
+/// Over TCP, whose connections were idle.
+inline Network six_sites_over_tcp() {
+    Network network = six_sites();
+    network.transport.initial_window_bytes = Transport::ten_packets_bytes;
+    return network;
+}
+
 inline std::vector<int> labels_of_six_sites() {
     std::vector<int> labels;
     for (int host = 0; host < 24; ++host) labels.push_back(host / 4);

@@ -25,22 +25,16 @@ TEST(TwoLevelTree, EntersEverySiteOnceWhateverTheLabels) {
     std::mt19937 random(3);
     for (int size = 1; size <= 30; ++size) {
         std::vector<int> site_of;
-        for (int host = 0; host < size; ++host) {
-            site_of.push_back(7 - static_cast<int>(random() % 5));
-        }
+        for (int host = 0; host < size; ++host) site_of.push_back(7 - static_cast<int>(random() % 5));
         for (int root = 0; root < size; ++root) {
             const Tree tree = two_level_tree(site_of, root);
             ASSERT_TRUE(test::is_tree(tree, root, size));
-            for (int host = 0; host < size; ++host) {
-                const int above = tree.parent[static_cast<std::size_t>(host)];
-                if (above < 0) continue;
-                const bool between = site_of[static_cast<std::size_t>(above)] !=
-                                     site_of[static_cast<std::size_t>(host)];
-                if (!between) continue;
+            for (std::size_t host = 0; host < site_of.size(); ++host) {
+                const int above = tree.parent[host];
+                if (above < 0 || site_of[static_cast<std::size_t>(above)] == site_of[host]) continue;
                 EXPECT_EQ(above, root);
-                const auto first = std::find(site_of.begin(), site_of.end(),
-                                             site_of[static_cast<std::size_t>(host)]);
-                EXPECT_EQ(first - site_of.begin(), host) << "the lowest host of its site";
+                const auto lowest = std::ranges::find(site_of, site_of[host]);
+                EXPECT_EQ(static_cast<std::size_t>(lowest - site_of.begin()), host) << "the lowest host of its site";
             }
         }
     }

@@ -305,55 +305,42 @@ RankNetwork on_hosts(Network network, std::vector<int> host_of_rank, MemoryCosts
     return {{std::move(network), {}, {}}, Placement(std::move(host_of_rank)), costs};
 }
 
-/// Of messages of 1000 bytes.
-double time_us(const std::vector<std::pair<int, int>>& ways, const RankNetwork& network) {
-    return predict(messages(network.rank_count(), ways, 1000), network).completion_us;
-}
-
-TEST(PredictorRanks, PairsOnTheSameHostsShareTheLinkPerDirection) {
-    const RankNetwork two = on_hosts(test::uniform_network(2, {100, 10}), {0, 0, 1, 1});
-    EXPECT_EQ(time_us({{0, 2}}, two), 200);
-    EXPECT_EQ(time_us({{0, 2}, {1, 3}}, two), 300);
-    EXPECT_EQ(time_us({{0, 2}, {3, 1}}, two), 200) << "there and back";
-    const RankNetwork three = on_hosts(test::uniform_network(3, {100, 10}), {0, 0, 1, 2});
-    EXPECT_EQ(time_us({{0, 2}, {1, 3}}, three), 200) << "to two hosts";
-}
-
-TEST(PredictorRanks, RanksShareTheirHostsPorts) {
-    const auto both_us = [](int hosts, std::vector<int> place) {
-        const Network network = test::uniform_network(hosts, {100, unlimited}, {0, 0, 10});
-        return time_us({{0, 2}, {1, 3}}, on_hosts(network, std::move(place)));
+TEST(PredictorRanks, MessagesShareWhatTheirHostsHave) {
+    const auto apart = [](int hosts, Link link, HostCosts costs, std::vector<int> host_of_rank) {
+        return on_hosts(test::uniform_network(hosts, link, costs), std::move(host_of_rank));
     };
-    EXPECT_EQ(both_us(3, {0, 0, 1, 2}), 300) << "the outgoing port of host 0";
-    EXPECT_EQ(both_us(3, {0, 1, 2, 2}), 300) << "the incoming port of host 2";
-    EXPECT_EQ(both_us(4, {0, 1, 2, 3}), 200);
-}
-
-TEST(PredictorRanks, RanksShareWhatTheirHostsMemoryCarries) {
     MemoryCosts shared = memory;
     shared.shared_bytes_per_us = 50;
-    const RankNetwork one = on_hosts(Network(1), {0, 0, 0, 0}, shared);
-    // Overhead 1, 20 in the memory, latency 2 and overhead 1.
-    EXPECT_EQ(time_us({{0, 2}}, one), 24);
-    EXPECT_EQ(time_us({{0, 2}, {1, 3}}, one), 44);
-    EXPECT_EQ(time_us({{0, 2}, {1, 3}}, on_hosts(Network(2), {0, 1, 0, 1}, shared)), 24) << "each on a host of its own";
-}
-
-TEST(PredictorRanks, EachRankHasItsOwnProcessor) {
-    const RankNetwork network = on_hosts(test::uniform_network(2, {100}, {10, 20}), {0, 0, 1, 1});
-    EXPECT_EQ(time_us({{0, 2}, {1, 3}}, network), 130);
-    EXPECT_EQ(time_us({{0, 2}, {0, 3}}, network), 140) << "one sender, one message after the other";
-}
-
-TEST(PredictorRanks, AMessageInsideAHostCostsWhatMemoryCosts) {
-    const RankNetwork network = on_hosts(Network(1), {0, 0, 0});
-    // Overhead 1, then the receiver follows 2 behind: 1 of its own and 10 for 1000 bytes.
-    EXPECT_EQ(time_us({{0, 1}}, network), 1 + 2 + 1 + 10);
-    EXPECT_EQ(predict(messages(3, {{0, 1}}, 0), network).completion_us, 1 + 2 + 1);
-    // The second waits until the sender has moved the first.
-    EXPECT_EQ(time_us({{0, 1}, {0, 2}}, network), 11 + 1 + 2 + 1 + 10);
-    // Two messages to one receiver: its processor takes in one after the other.
-    EXPECT_EQ(time_us({{0, 2}, {1, 2}}, network), 3 + 11 + 11);
+    const RankNetwork two = apart(2, {100, 10}, {}, {0, 0, 1, 1}), busy = apart(2, {100}, {10, 20}, {0, 0, 1, 1});
+    const RankNetwork one = on_hosts(Network(1), {0, 0, 0}), sharing = on_hosts(Network(1), {0, 0, 0, 0}, shared);
+    const HostCosts port{0, 0, 10};
+    const struct {
+        const char* what;
+        RankNetwork network;
+        std::vector<std::pair<int, int>> ways;
+        double us;
+        std::size_t length_bytes = 1000;
+    } cases[] = {
+        {"a link", two, {{0, 2}}, 200},
+        {"a link for two pairs", two, {{0, 2}, {1, 3}}, 300},
+        {"there and back", two, {{0, 2}, {3, 1}}, 200},
+        {"links to two hosts", apart(3, {100, 10}, {}, {0, 0, 1, 2}), {{0, 2}, {1, 3}}, 200},
+        {"the outgoing port of host 0", apart(3, {100}, port, {0, 0, 1, 2}), {{0, 2}, {1, 3}}, 300},
+        {"the incoming port of host 2", apart(3, {100}, port, {0, 1, 2, 2}), {{0, 2}, {1, 3}}, 300},
+        {"ports of their own", apart(4, {100}, port, {0, 1, 2, 3}), {{0, 2}, {1, 3}}, 200},
+        {"processors of their own", busy, {{0, 2}, {1, 3}}, 130},
+        {"one sender, one message after the other", busy, {{0, 2}, {0, 3}}, 140},
+        {"overhead 1, then the receiver follows 2 behind with 1 of its own and 10 for 1000 bytes", one, {{0, 1}},
+         1 + 2 + 1 + 10},
+        {"no bytes", one, {{0, 1}}, 1 + 2 + 1, 0},
+        {"the second waits until the sender has moved the first", one, {{0, 1}, {0, 2}}, 11 + 1 + 2 + 1 + 10},
+        {"the receiver's processor takes in one after the other", one, {{0, 2}, {1, 2}}, 3 + 11 + 11},
+        {"overhead 1, 20 in the memory, latency 2 and overhead 1", sharing, {{0, 2}}, 24},
+        {"what a host's memory carries", sharing, {{0, 2}, {1, 3}}, 44},
+        {"each on a host of its own", on_hosts(Network(2), {0, 1, 0, 1}, shared), {{0, 2}, {1, 3}}, 24},
+    };
+    for (const auto& [what, network, ways, us, length_bytes] : cases)
+        EXPECT_EQ(predict(messages(network.rank_count(), ways, length_bytes), network).completion_us, us) << what;
 }
 
 TEST(PredictorRanks, CopiesAndReductionsKeepTheProcessorBusy) {

@@ -13,7 +13,6 @@ namespace {
 
 using test::output;
 using test::schedules_of;
-using test::scratch;
 using test::waits_of;
 
 TEST(ScheduleDeathTest, RefusesDependenciesThatAreNotEarlier) {
@@ -31,8 +30,8 @@ TEST(ScheduleDeathTest, RefusesNegativePeersAndUnequalCopies) {
     EXPECT_DEATH(schedule.copy(output(0, 3), output(8, 4)), "3 against 4");
 }
 
-// Joining schedules: the parts' steps come out as they went in, with just the dependencies that
-// the bytes demand, and compositions of right collectives are right.
+// Joining schedules: with just the dependencies that the bytes demand. That parts lie where they are told to is proved
+// of what is composed of them (catalogue_test.cpp, selection_test.cpp).
 
 using Ids = std::vector<StepId>;
 
@@ -51,37 +50,11 @@ TEST(Append, OrdersByWhatTheBytesDemandAndNothingElse) {
     EXPECT_EQ(waits_of(whole, 8), Ids{}) << "it touches nothing of the whole";
 }
 
-// Catches a part that reads its input where the whole has its own, and scratch memory over a home.
-TEST(Append, InputAndOutputLieWhereTheyAreToldTo) {
-    Schedule whole = schedules_of(1, "0 receive scratch[16,24) from 1")[0];
-    const Schedule part = schedules_of(1, "0 send input[4,8) to 0; 0 receive scratch[0,8) from 0;"
-                                          "0 copy scratch[0,8) into output[0,8) after 1")[0];
-    whole.append(part, [](int) { return 2; },
-                 {.input = scratch(16, 8), .output = scratch(100, 8)});
-    EXPECT_EQ(whole.steps()[1].source, scratch(20, 4));
-    EXPECT_EQ(whole.steps()[2].target, scratch(128, 8));
-    EXPECT_EQ(whole.steps()[3].target, scratch(100, 8));
-    EXPECT_EQ(waits_of(whole, 1), Ids{0}) << "it sends what 0 brought";
-    EXPECT_EQ(waits_of(whole, 2), Ids{});
-    EXPECT_EQ(waits_of(whole, 3), Ids{2});
-}
-
 TEST(AppendDeathTest, RefusesPeersOutsideTheGroup) {
     Schedule part;
     part.send(1, output(0, 4));
     Schedule whole;
     EXPECT_DEATH(whole.append(part, std::array{3}), "not in the group .*1 against 1");
-}
-
-// Data must flow on segment by segment: what a leader sends inside waits for its segment only.
-TEST(Append, PipelinesRunOnWithoutABarrier) {
-    constexpr std::size_t segments = 3;
-    Schedule leader;  // of the second of two hosts with two ranks each
-    leader.append(test::chain_broadcast(2, segments, 5)[1], std::array{0, 2});
-    leader.append(test::chain_broadcast(2, segments, 5)[0], std::array{2, 3});
-    ASSERT_EQ(leader.size(), 2 * segments);
-    for (std::size_t i = 0; i < segments; ++i)
-        EXPECT_EQ(waits_of(leader, segments + i), Ids{static_cast<StepId>(i)});
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace mutirao {
 namespace {
 
 using test::all_candidates;
-using test::topology_of;
+using test::ranks_on;
 
 /// Of those candidates of the call that `considered` takes, and how many of them are estimated at all: others would
 /// take too many messages.
@@ -39,7 +39,7 @@ int expect_full_prediction(const CallShape& shape, const RankNetwork& ranks, dou
     return estimated;
 }
 
-RankNetwork one_on_each(const Network& network) { return test::one_rank_per_host(topology_of(network)); }
+RankNetwork one_on_each(const Network& network) { return *ranks_on(network); }
 
 // Seen to fail where the samples of a ring had one segment and two for each rank, which hides its
 // pace behind its latency: it was chosen in less than half the time that it takes.
@@ -163,11 +163,8 @@ TEST(Estimate, SegmentsAsLongAsTheLongestMessageAreNone) {
 
 // What is made of the MPI library's own collectives: what it is predicted to take, and where it is tried.
 
-constexpr int rank_count = 8;
-
-std::shared_ptr<const RankNetwork> ranks_on(int hosts) {
-    return std::make_shared<const RankNetwork>(topology_of(test::uniform_network(hosts, {10'000})),
-                                               Placement::in_blocks(hosts, rank_count / hosts));
+std::shared_ptr<const RankNetwork> eight_ranks_on(int hosts) {
+    return ranks_on(test::uniform_network(hosts, {10'000}), 8 / hosts);
 }
 
 double predicted_us(Collective collective, std::string_view name, std::size_t length_bytes,
@@ -183,7 +180,7 @@ double native_us(Collective collective, std::size_t length_bytes, const RankNetw
 // Blocks of 1000 bytes are a message of 8000 together, and the other way round. Fault: the length handed on as it is.
 TEST(NativeCompositions, TakeAsLongAsTheirCallsOneAfterTheOther) {
     using enum Collective;
-    const RankNetwork network = *ranks_on(rank_count);
+    const RankNetwork network = *eight_ranks_on(8);
     EXPECT_EQ(predicted_us(scatter, "native_broadcast", 1000, network), native_us(broadcast, 8000, network));
     EXPECT_EQ(predicted_us(gather, "native_allgather", 1000, network), native_us(allgather, 1000, network));
     EXPECT_EQ(predicted_us(reduce_scatter_block, "native_reduce_scatter", 1000, network),
@@ -206,9 +203,9 @@ std::set<std::string_view> composed_among(const std::vector<Evaluated>& consider
 TEST(NativeCompositions, AreConsideredOnOneHostOnly) {
     const CallShape shape{.collective = Collective::reduce_scatter_block, .length_bytes = 64, .unit_bytes = 8};
     const auto both = std::set<std::string_view>{"native_allreduce", "native_reduce_scatter"};
-    EXPECT_EQ(composed_among(decide(shape, ranks_on(1), {}).considered), both);
+    EXPECT_EQ(composed_among(decide(shape, eight_ranks_on(1), {}).considered), both);
     for (const int hosts : {2, 4, 8}) {
-        EXPECT_EQ(composed_among(decide(shape, ranks_on(hosts), {}).considered).size(), 0u) << hosts;
+        EXPECT_EQ(composed_among(decide(shape, eight_ranks_on(hosts), {}).considered).size(), 0u) << hosts;
     }
 }
 
@@ -216,7 +213,7 @@ TEST(NativeCompositions, AreConsideredOnOneHostOnly) {
 // of room.
 TEST(NativeCompositions, AreTriedBesideAllThatIsTried) {
     const CallShape shape{.collective = Collective::reduce_scatter_block, .length_bytes = 64, .unit_bytes = 8};
-    const auto network = ranks_on(1);
+    const auto network = eight_ranks_on(1);
     const auto candidate = [](std::string_view name) {
         return Candidate{find_algorithm(Collective::reduce_scatter_block, name), {}};
     };
@@ -234,7 +231,7 @@ TEST(NativeCompositions, AreTriedBesideAllThatIsTried) {
 // Fault: left out, as what is predicted to be slower. Then a warm job never runs what an earlier one measured to be best.
 TEST(Outlook, HasWhatAnEarlierJobMeasuredToBeBestWhateverIsPredictedOfIt) {
     const CallShape shape{.collective = Collective::broadcast, .length_bytes = 1 << 20};
-    const auto network = ranks_on(8);
+    const auto network = eight_ranks_on(8);
     const Decision decision = decide(shape, network, {});
     const Candidate slow = decision.considered.back().candidate;
     const auto has_it = [&](const std::optional<Candidate>& preferred) {
@@ -250,9 +247,7 @@ TEST(Outlook, HasWhatAnEarlierJobMeasuredToBeBestWhateverIsPredictedOfIt) {
 // those were chosen for good, in calls with pauses in between.
 TEST(Outlook, HasWhatIdleConnectionsAreBestServedBy) {
     const CallShape shape{.collective = Collective::allreduce, .length_bytes = 1 << 20, .unit_bytes = 4};
-    Network sites = test::six_sites();
-    sites.transport.initial_window_bytes = 14'480;
-    const auto network = std::make_shared<const RankNetwork>(one_on_each(sites));
+    const auto network = ranks_on(test::six_sites_over_tcp());
     const Decision decision = decide(shape, network, {});
     const Outlook outlook = outlook_for(shape, decision, network, {}, {});
     const auto is_chosen = [&](const Prospect& each) { return each.arm.candidate == decision.chosen.candidate; };
@@ -266,12 +261,9 @@ TEST(Outlook, HasWhatIdleConnectionsAreBestServedBy) {
 // Fault: left out, as far too slow over idle connections; most programs' calls find others.
 TEST(Outlook, HasWhatIsBestOverConnectionsInUse) {
     const CallShape shape{.collective = Collective::allgather, .length_bytes = 43'690, .unit_bytes = 1};
-    Network sites = test::six_sites();
-    const Decision warm = decide(shape, std::make_shared<const RankNetwork>(one_on_each(sites)), {});
-    sites.transport.initial_window_bytes = 14'480;
-    const auto network = std::make_shared<const RankNetwork>(one_on_each(sites));
+    const auto network = ranks_on(test::six_sites_over_tcp());
     const Decision cold = decide(shape, network, {});
-    const Algorithm* const best = warm.chosen.candidate.algorithm;
+    const Algorithm* const best = decide(shape, ranks_on(test::six_sites()), {}).chosen.candidate.algorithm;
     ASSERT_TRUE(std::ranges::none_of(cold.considered, [&](const Evaluated& each) {
         return each.candidate.algorithm == best;
     })) << "nothing to see";

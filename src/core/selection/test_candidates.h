@@ -14,6 +14,12 @@ inline Topology topology_of(const Network& network) {
     return {network, minimum_spanning_tree(network), site_of, discover_regions(network, site_of)};
 }
 
+/// As many ranks on each host.
+inline std::shared_ptr<const RankNetwork> ranks_on(const Network& network, int ranks_per_host = 1) {
+    return std::make_shared<const RankNetwork>(topology_of(network),
+                                               Placement::in_blocks(network.host_count(), ranks_per_host));
+}
+
 /// Each algorithm with each of its parameters worth trying; native first.
 inline std::vector<Candidate> all_candidates(Collective collective, std::size_t length_bytes) {
     std::vector<Candidate> result;

@@ -38,11 +38,5 @@ TEST(NumberSet, BehavesAsASet) {
     }
 }
 
-TEST(NumberSet, ComesBackFromItsWords) {
-    const NumberSet set{1, 64, 200};
-    EXPECT_TRUE(NumberSet::from_words({set.words().begin(), set.words().end()}) == set);
-    EXPECT_FALSE(NumberSet::from_words({1, 0}));
-}
-
 }  // namespace
 }  // namespace mutirao

@@ -65,6 +65,10 @@ std::string line_of(const Record& record) {
     return Total(std::move(sums), 3.25).line();
 }
 
+void expect_said(const Record& record, std::string_view words) {
+    EXPECT_NE(line_of(record).find(words), std::string::npos) << line_of(record);
+}
+
 Account& account_of(Record& record) { return record.classes.begin()->second.account.emplace(); }
 
 // 250 ms natively, less 50 ms for probes, the start and waits.
@@ -85,9 +89,7 @@ TEST(Summary, CountsProbesApart) {
     with_probes.probe_calls = 7;
     fill(record, {with_probes});
     account_of(record) = {.took_us = 200'000, .saved_us = 150'000, .error_us = 5000};
-    EXPECT_NE(line_of(record).find("57 of 120 collective calls ran by its algorithms, 7 of them on probe;"),
-              std::string::npos)
-        << line_of(record);
+    expect_said(record, "57 of 120 collective calls ran by its algorithms, 7 of them on probe;");
 }
 
 TEST(Summary, SaysWhatIsKnown) {
@@ -156,9 +158,7 @@ TEST(Summary, SaysWhyTheMpiLibraryTookThem) {
     fill(untried, {}, 1);
     untried.classes.begin()->second.native_choice = ruling("native", 0);
     untried.classes.begin()->second.native_choice->settled = false;
-    EXPECT_NE(line_of(untried).find(": the program ended before other algorithms had been tried out;"),
-              std::string::npos)
-        << line_of(untried);
+    expect_said(untried, ": the program ended before other algorithms had been tried out;");
     Record alone;
     alone.native = true;
     alone.reason = "one rank";
@@ -174,8 +174,7 @@ TEST(Summary, RemembersWhatForgottenRulingsRan) {
     fill(record, std::vector<RulingRecord>(40, ruling("ring", 3)));
     EXPECT_EQ(record.classes.begin()->second.forgotten_rulings, 24u);
     EXPECT_EQ(record.classes.begin()->second.forgotten_calls, 72u);
-    EXPECT_NE(line_of(record).find("120 of 120 collective calls ran by its algorithms"), std::string::npos)
-        << line_of(record);
+    expect_said(record, "120 of 120 collective calls ran by its algorithms");
 }
 
 TEST(Explanation, HasALineForEachKindOfCall) {

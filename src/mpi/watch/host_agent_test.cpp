@@ -35,35 +35,30 @@ void publish(agent::Segment& segment, double latency_us, int unknown_links) {
     segment.publish(view);
 }
 
-class StandingAgent : public testing::Test {
-  protected:
-    /// The latency that ranks are told, in some seconds; 0: nothing new.
-    double told_us() {
+TEST(StandingAgent, OfTheSameHostsTakesOverOnceItKnowsTheNetwork) {
+    const std::string name = agent::full_segment_name("test-anew-" + std::to_string(getpid()));
+    HostAgent ranks{name};
+    std::uint64_t seen = 0;
+    // The latency that ranks are told, in some seconds; 0: nothing new.
+    const auto told_us = [&] {
         for (int look = 0; look < 60; ++look) {
-            if (const auto view = ranks_.newer_than(seen_)) {
-                seen_ = view->changes;
+            if (const auto view = ranks.newer_than(seen)) {
+                seen = view->changes;
                 return view->latency_us[1];
             }
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
         }
-        return 0;
-    }
-
-    const std::string name_ = agent::full_segment_name("test-anew-" + std::to_string(getpid()));
-    HostAgent ranks_{name_};
-    std::uint64_t seen_ = 0;
-};
-
-TEST_F(StandingAgent, OfTheSameHostsTakesOverOnceItKnowsTheNetwork) {
-    auto first = agent_of(name_, 7);
+        return 0.0;
+    };
+    auto first = agent_of(name, 7);
     publish(*first, 10, 0);
     EXPECT_EQ(told_us(), 10);
     first.reset();
-    auto other = agent_of(name_, 8);
+    auto other = agent_of(name, 8);
     publish(*other, 20, 0);
     EXPECT_EQ(told_us(), 0);
     other.reset();
-    auto second = agent_of(name_, 7);
+    auto second = agent_of(name, 7);
     publish(*second, 20, 1);
     EXPECT_EQ(told_us(), 0);
     publish(*second, 30, 0);

@@ -31,34 +31,25 @@ class TwoSites final : public NetworkSource {
     NetworkView view_;
 };
 
-class SitesOfALookout : public testing::Test {
-  protected:
-    std::vector<int> sites_with(double first_link_us) {
-        source_->set_first_link(first_link_us);
-        return lookout_.look()->topology->site_of;
+TEST(Lookout, TakesSitesApartWhereNoLoadExplainsIt) {
+    const std::vector<int> both{0, 0, 1, 1}, first_apart{0, 1, 2, 2};
+    const struct {
+        const char* why;
+        std::vector<std::pair<double, std::vector<int>>> sites_by_link_us;
+    } cases[] = {
+        // Seen in a training loop.
+        {"a program's own messages make a link slow for a moment", {{50, both}, {3000, both}, {60, both}}},
+        {"the first measurements were under load", {{3000, first_apart}, {50, both}}},
+        {"a link is dead", {{50, both}, {std::numeric_limits<double>::infinity(), first_apart}}},
+    };
+    for (const auto& [why, sites_by_link_us] : cases) {
+        const auto source = std::make_shared<TwoSites>();
+        Lookout lookout{source, {0, 1, 2, 3}, 0, {}, Settings{}, SocketLimits{}};
+        for (const auto& [first_link_us, sites] : sites_by_link_us) {
+            source->set_first_link(first_link_us);
+            EXPECT_EQ(lookout.look()->topology->site_of, sites) << why << ": " << first_link_us;
+        }
     }
-
-    const std::shared_ptr<TwoSites> source_ = std::make_shared<TwoSites>();
-    Lookout lookout_{source_, {0, 1, 2, 3}, 0, {}, Settings{}, SocketLimits{}};
-};
-
-const std::vector<int> both{0, 0, 1, 1}, first_apart{0, 1, 2, 2};
-
-// Fault: what a program's own messages make slow for a moment takes a site apart. Seen in a training loop.
-TEST_F(SitesOfALookout, StayTogetherWhereLoadMakesALinkSlow) {
-    EXPECT_EQ(sites_with(50), both);
-    EXPECT_EQ(sites_with(3000), both);
-    EXPECT_EQ(sites_with(60), both);
-}
-
-TEST_F(SitesOfALookout, AreTakenTogetherAtOnceWhereTheFirstMeasurementsWereUnderLoad) {
-    EXPECT_EQ(sites_with(3000), first_apart);
-    EXPECT_EQ(sites_with(50), both);
-}
-
-TEST_F(SitesOfALookout, AreTakenApartAtOnceByALinkThatIsDead) {
-    EXPECT_EQ(sites_with(50), both);
-    EXPECT_EQ(sites_with(std::numeric_limits<double>::infinity()), first_apart);
 }
 
 }  // namespace
