@@ -36,9 +36,16 @@ std::shared_ptr<const RankNetwork> warmed(const RankNetwork& network) {
 constexpr std::size_t few_connections = 8;
 constexpr double round_trips_of_a_connection = 1.5;
 
+/// By the MPI library's own calls, whose messages go straight: MPICH's alltoalls longer than ALLTOALL_SHORT_MSG_SIZE.
+bool all_are_connected_by_native(const CallShape& shape) {
+    constexpr std::size_t longest_of_few_peers_bytes = 256;
+    return shape.collective == Collective::alltoall && shape.length_bytes > longest_of_few_peers_bytes;
+}
+
 double connecting_us(const Arm& arm, const CallShape& shape, const RankNetwork& network) {
     const Transport& transport = network.between_hosts().transport;
-    if (transport.buffered_limit_bytes == Transport::unlimited || !arm.candidate.algorithm->has_schedule()) return 0;
+    const bool holds_sender = transport.buffered_limit_bytes != Transport::unlimited;
+    if (!holds_sender || !arm.candidate.algorithm->has_schedule() || all_are_connected_by_native(shape)) return 0;
     const Composer composer(arm.candidate, shape, network.placement(), arm.tree_or_null());
     double longest_us = 0;
     for (int rank = 0; rank < network.rank_count(); ++rank) {

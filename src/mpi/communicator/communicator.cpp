@@ -161,9 +161,7 @@ Communicator::Turn Communicator::enter(const CallShape& shape) {
     if (source_background_ != nullptr) {
         source_background_->progress();
     }
-    if (phase_ == Phase::counting) {
-        count(shape, call);
-    }
+    const bool is_typical = phase_ != Phase::counting || count(shape, call);
     if (phase_ == Phase::ruled && call >= next_event_) {
         go_on_with_the_rest(call);
         follow(call);
@@ -195,7 +193,7 @@ Communicator::Turn Communicator::enter(const CallShape& shape) {
         send_what_was_deferred();
     }
     const int tag = phase_ == Phase::ruled ? ruled_->slot.of_call(call) : 0;
-    if (way->is_clocked()) {
+    if (way->is_clocked() && is_typical) {
         Course* const course = way->course;
         return {table_.begin_clocked(*way), tag, course, now_us()};
     }
@@ -223,8 +221,10 @@ void Communicator::go_on_with_the_rest(std::uint64_t call) {
 
 // --- counting --------------------------------------------------------------------------------------
 
-void Communicator::count(const CallShape& shape, std::uint64_t call) {
-    if (points_.lies_in(shape, left_, record_->ranks)) {
+// At a point who follows a root has waited for it before the call, and not in it as usual: a short one looks shorter.
+bool Communicator::count(const CallShape& shape, std::uint64_t call) {
+    const bool at_point = points_.lies_in(shape, left_, record_->ranks);
+    if (at_point) {
         left_ = points_.next(left_);
         repeated_.forget();  // points lie otherwise from here on
         look_around(shape, call);
@@ -234,7 +234,9 @@ void Communicator::count(const CallShape& shape, std::uint64_t call) {
             take_vote(call);
         }
     }
-    left_ -= Points::units_of(shape, record_->ranks);
+    const std::int64_t units = Points::units_of(shape, record_->ranks);
+    left_ -= units;
+    return !at_point || units > 1 || !Points::follows_root(shape.collective);
 }
 
 // What was begun at a point before is completed, and what follows from that is begun.

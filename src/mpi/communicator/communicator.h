@@ -159,7 +159,8 @@ class Communicator final : private Background {
     void go_on_with_the_rest(std::uint64_t call);
     void be_native(std::string reason);
 
-    void count(const CallShape& shape, std::uint64_t call);
+    /// False: what the call takes says nothing of others. The same on all ranks.
+    bool count(const CallShape& shape, std::uint64_t call);
     void look_around(const CallShape& shape, std::uint64_t call);
     std::vector<Pending*> under_way();
     void wait_in_call(Pending& pending);
