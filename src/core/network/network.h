@@ -61,6 +61,10 @@ struct Transport {
     /// Connections are BBR's: they keep their windows, but spread what they send (paced_us).
     bool bbr = false;
 
+    /// A send holds its caller until the connection stands, so that a rank makes one after the other.
+    bool connects_one_by_one() const { return buffered_limit_bytes != unlimited; }
+    /// That a rank may make without reserve: some are made by any program's calls.
+    int most_connections() const { return connects_one_by_one() ? 8 : 64; }
     /// Some of a message may leave later than it could.
     bool holds_back() const { return bbr || initial_window_bytes != unlimited; }
     /// What leaves at once, or nearly.

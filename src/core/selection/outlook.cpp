@@ -31,9 +31,6 @@ std::shared_ptr<const RankNetwork> warmed(const RankNetwork& network) {
     return std::make_shared<const RankNetwork>(std::move(topology), network.placement(), network.memory());
 }
 
-/// Where a send holds its caller until the connection stands, a rank makes one after the other. A few are made by any
-/// program's calls.
-constexpr std::size_t few_connections = 8;
 constexpr double round_trips_of_a_connection = 1.5;
 
 /// By the MPI library's own calls, whose messages go straight: MPICH's alltoalls longer than ALLTOALL_SHORT_MSG_SIZE.
@@ -42,10 +39,12 @@ bool all_are_connected_by_native(const CallShape& shape) {
     return shape.collective == Collective::alltoall && shape.length_bytes > longest_of_few_peers_bytes;
 }
 
+/// By one rank, one after the other.
 double connecting_us(const Arm& arm, const CallShape& shape, const RankNetwork& network) {
     const Transport& transport = network.between_hosts().transport;
-    const bool holds_sender = transport.buffered_limit_bytes != Transport::unlimited;
-    if (!holds_sender || !arm.candidate.algorithm->has_schedule() || all_are_connected_by_native(shape)) return 0;
+    const bool has_schedule = arm.candidate.algorithm->has_schedule();
+    if (!transport.connects_one_by_one() || !has_schedule || all_are_connected_by_native(shape)) return 0;
+    const auto few = static_cast<std::size_t>(transport.most_connections());
     const Composer composer(arm.candidate, shape, network.placement(), arm.tree_or_null());
     double longest_us = 0;
     for (int rank = 0; rank < network.rank_count(); ++rank) {
@@ -60,7 +59,7 @@ double connecting_us(const Arm& arm, const CallShape& shape, const RankNetwork& 
             round_trips_us.push_back(2 * network.between_hosts().link(here, network.placement().host_of(peer)).latency_us);
         std::sort(round_trips_us.begin(), round_trips_us.end(), std::greater<>());
         double sum_us = 0;
-        for (std::size_t i = few_connections; i < round_trips_us.size(); ++i) sum_us += round_trips_us[i];
+        for (std::size_t i = few; i < round_trips_us.size(); ++i) sum_us += round_trips_us[i];
         longest_us = std::max(longest_us, round_trips_of_a_connection * sum_us);
     }
     return longest_us;

@@ -83,9 +83,6 @@ constexpr std::size_t least_segments_of_a_pipeline = 8;
 /// Of the candidates that were predicted between hosts, so many are predicted over all ranks.
 constexpr std::size_t most_in_full = 4;
 
-/// That a rank may have without reserve.
-constexpr int most_connections = 64;
-
 /// What the first pass tries: in one piece, and as a pipeline of the coarsest segments that go
 /// without asking the receiver first.
 std::vector<std::size_t> first_choices(const Algorithm& algorithm, std::size_t length_bytes,
@@ -339,7 +336,8 @@ bool Deciding::is_for_as_many_hosts(const Algorithm& algorithm) const {
 
 /// Where nothing goes between hosts and then inside, other rows for short messages send to every rank: too many to connect.
 bool Deciding::is_too_short_for(const Algorithm& algorithm) const {
-    const bool few_ranks = composed_ || algorithm.spreads.empty() || network_->rank_count() <= most_connections;
+    const int most = network_->between_hosts().transport.most_connections();
+    const bool few_ranks = composed_ || algorithm.spreads.empty() || network_->rank_count() <= most;
     return few_ranks && shape_.length_bytes < algorithm.least_bytes;
 }
 
