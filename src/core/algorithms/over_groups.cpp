@@ -661,11 +661,40 @@ Schedule prefix_over_groups(const Request& request, Collective collective) {
     return schedule;
 }
 
+// Signals inside, between and inside; the first rank of a group speaks for it.
+//
+// Cost, g groups of m ranks: 3 messages deep; the first rank sends g + m - 2.
+Schedule barrier_over_groups(const Request& request) {
+    const Placement groups = groups_of(request);
+    const auto beside = groups.ranks_of(groups.host_of(request.rank));
+    const int first = beside.front();
+    Schedule schedule;
+    if (request.rank != first) {
+        schedule.send(first, signal);
+        schedule.receive(first, signal);
+        return schedule;
+    }
+    std::vector<StepId> heard;
+    for (const int rank : beside.subspan(1)) heard.push_back(schedule.receive(rank, signal));
+    const std::vector<StepId> inside = heard;
+    for (int group = 0; group < groups.host_count(); ++group) {
+        const int its_first = groups.ranks_of(group).front();
+        if (its_first == first) continue;
+        schedule.send(its_first, signal, inside);
+        heard.push_back(schedule.receive(its_first, signal));
+    }
+    for (const int rank : beside.subspan(1)) schedule.send(rank, signal, heard);
+    return schedule;
+}
+
 }  // namespace
 
 std::vector<Algorithm> over_groups_rows() {
     using enum Collective;
     return {
+        {.collective = barrier, .name = "groups", .summary = "signals inside each site, between their first ranks, inside",
+         .source = "after Karonis et al. 2000, doi:10.1109/IPDPS.2000.846009", .build = barrier_over_groups,
+         .trees = {TreeKind::two_level, TreeKind::regions}},
         row(broadcast, "groups", "every pair of ranks of two sites carries a part, put together inside",
             [](const Request& request) { return once(request, spread_out); }),
         row(gather, "groups", "blocks go in parts to all ranks of the root's site, and from these to it",
