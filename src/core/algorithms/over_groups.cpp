@@ -693,7 +693,7 @@ std::vector<Algorithm> over_groups_rows() {
     using enum Collective;
     return {
         {.collective = barrier, .name = "groups", .summary = "signals inside each site, between their first ranks, inside",
-         .source = "after Karonis et al. 2000, doi:10.1109/IPDPS.2000.846009", .build = barrier_over_groups,
+         .source = "Kielmann et al. 1999, doi:10.1145/301104.301116", .build = barrier_over_groups,
          .trees = {TreeKind::two_level, TreeKind::regions}},
         row(broadcast, "groups", "every pair of ranks of two sites carries a part, put together inside",
             [](const Request& request) { return once(request, spread_out); }),
