@@ -55,6 +55,14 @@ static void broadcast_from_below(int frames) {
     filled[0] = filled[1];
 }
 
+/* Whatever lay below on the stack stays as it is. */
+static void broadcast_from_below_a_gap(void) {
+    volatile char unused[20000];
+    unused[0] = 0;
+    broadcasts_checked(MPI_COMM_WORLD, 4);
+    unused[0] = unused[0];
+}
+
 /* An error handler that jumps out of the failing broadcast, as handlers of C++ bindings throw, on one rank only. The
  * broadcasts after it must still be handled, from wherever on the stack they are called. */
 static void longjmp_handler(void) {
@@ -69,6 +77,7 @@ static void longjmp_handler(void) {
         }
         ++jumps;
     }
+    broadcast_from_below_a_gap();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     MPI_Errhandler_free(&handler);
     for (int time = 0; time < 100; ++time) {

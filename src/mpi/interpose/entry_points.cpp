@@ -3,6 +3,7 @@
 // before us calls PMPI_ too. No exception of ours leaves this file; those of the program pass through.
 #include <link.h>
 #include <mpi.h>
+#include <unwind.h>
 
 #include <bit>
 #include <chrono>
@@ -43,10 +44,13 @@ struct Foreign {
 /// Alive while one of our entry points runs in this thread; calls that arrive meanwhile are not the
 /// program's and go to the native MPI. A program may leave an entry point by longjmp out of its error
 /// handler, and no destructor runs then: so what is remembered is the place of the outermost one on the
-/// stack. It is gone if a call comes from farther up, or if its mark there is.
+/// stack. It is gone if a call comes from farther up, or if its mark there is, or if what lies there now is a frame of
+/// the program that has left a gap.
 class Guard {
   public:
-    Guard() : outermost_(outermost_frame_ == 0 || here() >= outermost_frame_ || !is_marked(outermost_frame_)) {
+    Guard()
+        : outermost_(outermost_frame_ == 0 || here() >= outermost_frame_ || !is_marked(outermost_frame_) ||
+                     !is_in_our_frame(outermost_frame_)) {
         if (outermost_) {
             outermost_frame_ = here();
             mark_ = ++marks_;
@@ -66,6 +70,7 @@ class Guard {
     // The guard itself lies in the frame of its entry point; stacks grow downwards.
     std::uintptr_t here() const { return reinterpret_cast<std::uintptr_t>(this); }
     static bool is_marked(std::uintptr_t frame) { return reinterpret_cast<const Guard*>(frame)->mark_ == marks_; }
+    static bool is_in_our_frame(std::uintptr_t address);
 
     // Static initialisation and this model make the access one instruction.
     static inline thread_local std::uintptr_t outermost_frame_
@@ -85,6 +90,7 @@ struct Text {
     bool holds(std::uintptr_t address) const { return address >= begin && address < end; }
 };
 
+/// `wanted`: holds an address, and then the text around it.
 int take_if_it_holds(dl_phdr_info* object, std::size_t, void* wanted) {
     auto& text = *static_cast<Text*>(wanted);
     for (int i = 0; i < object->dlpi_phnum; ++i) {
@@ -99,17 +105,44 @@ int take_if_it_holds(dl_phdr_info* object, std::size_t, void* wanted) {
     return 0;
 }
 
-Text find_text() {
-    Text text{reinterpret_cast<std::uintptr_t>(next_function("PMPI_Get_library_version")), 0};
+Text text_around(const void* address) {
+    Text text{reinterpret_cast<std::uintptr_t>(address), 0};
     return dl_iterate_phdr(take_if_it_holds, &text) != 0 ? text : Text{};
 }
 
 /// Whether code at this address is the MPI library's own: ROMIO, inside MPICH, broadcasts by the same
 /// functions as the program.
 bool is_mpi_library(const void* address) {
-    static const Text text = find_text();
+    static const Text text = text_around(next_function("PMPI_Get_library_version"));
     return text.holds(reinterpret_cast<std::uintptr_t>(address));
 }
+
+/// The frame in which an address on the stack lies: the last one, from within, that begins before it.
+struct FrameSearch {
+    std::uintptr_t wanted;
+    std::uintptr_t code = 0;  ///< of that frame
+    bool passed = false;      ///< the next one begins behind it
+};
+
+_Unwind_Reason_Code look_at_frame(_Unwind_Context* frame, void* search) {
+    auto& it = *static_cast<FrameSearch*>(search);
+    it.passed = _Unwind_GetCFA(frame) > it.wanted;
+    if (it.passed) return _URC_NORMAL_STOP;
+    it.code = _Unwind_GetIP(frame);
+    return _URC_NO_REASON;
+}
+
+}  // namespace
+
+/// As far as frames can be told: one that was made without unwind tables ends the search.
+[[gnu::cold, gnu::noinline]] bool Guard::is_in_our_frame(std::uintptr_t address) {
+    static const Text ours = text_around(reinterpret_cast<const void*>(&take_if_it_holds));
+    FrameSearch search{address};
+    _Unwind_Backtrace(look_at_frame, &search);
+    return !search.passed || ours.holds(search.code);
+}
+
+namespace {
 
 /// Invokes the communicator's error handler, as MPI's own functions do, and returns the code.
 int raise_on(MPI_Comm comm, int error) {
