@@ -70,7 +70,6 @@ void write_algorithm(JsonWriter& json, const Algorithm& algorithm) {
     json.list("calls", algorithm.calls, [&](Collective call) { json.value(to_string(call)); });
     json.member("segmented", algorithm.segmented);
     json.member("radices", algorithm.radices).member("spreads", algorithm.spreads);
-    json.member("most_outer", algorithm.most_outer);
     std::vector<std::string> candidates;
     for (const Candidate& each : candidates_in_one_piece(algorithm.collective)) {
         if (each.algorithm == &algorithm) candidates.push_back(to_string(each));

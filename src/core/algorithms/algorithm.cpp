@@ -70,7 +70,7 @@ std::string assign_inside(const Algorithm& algorithm, Parameters& parameters, st
 
 std::string unless_zero(std::size_t number) { return number == 0 ? std::string() : std::to_string(number); }
 
-constexpr std::array<ParameterRow, 6> parameter_rows{{
+constexpr std::array<ParameterRow, 5> parameter_rows{{
     {"kind", [](const Algorithm& its) { return its.trees.size() > 1; }, assign_tree,
      [](const Parameters& its) { return std::string(to_string(its.tree)); }},
     {"radix", [](const Algorithm& its) { return !its.radices.empty(); },
@@ -83,11 +83,6 @@ constexpr std::array<ParameterRow, 6> parameter_rows{{
          return assign_number(its.spread, text, 1, most_spread);
      },
      [](const Parameters& its) { return std::to_string(its.spread); }},
-    {"outer", [](const Algorithm& its) { return its.most_outer > 0; },
-     [](const Algorithm& algorithm, Parameters& its, std::string_view text) {
-         return assign_number(its.outer, text, 0, algorithm.most_outer);
-     },
-     [](const Parameters& its) { return unless_zero(static_cast<std::size_t>(its.outer)); }},
     {"segment_bytes", [](const Algorithm& its) { return its.segmented; }, assign_segment,
      [](const Parameters& its) { return unless_zero(its.segment_bytes); }},
     {"inside", [](const Algorithm& its) { return its.level == Level::hosts; }, assign_inside,

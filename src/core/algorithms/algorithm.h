@@ -17,12 +17,14 @@
 
 namespace mutirao {
 
+/// Of ranks of a group to each rank of another one: more connections than these win next to nothing.
+inline constexpr int most_useful_spread = 18;
+
 /// What varies within one algorithm. A row of the catalogue says which fields it reads.
 struct Parameters {
     std::size_t segment_bytes = 0;  ///< 0: the message in one piece
     int radix = 2;
     int spread = 4;  ///< so many ranks of a group talk to each rank of another one
-    int outer = 0;   ///< so many groups, the farthest ones, own no part of a message
     TreeKind tree = TreeKind::none;
     /// The row by which the message goes on inside a host with several ranks. An algorithm's own
     /// function does not read it: see over_placement.h.
@@ -65,8 +67,7 @@ struct Algorithm {
     bool segmented = false;    ///< reads Parameters::segment_bytes
     bool segments_of_blocks = false;  ///< cut from a rank's share of the message, not from all of it
     std::vector<int> radices{};  ///< values of Parameters::radix worth trying; empty: not read
-    std::vector<int> spreads{};  ///< the same of Parameters::spread
-    int most_outer = 0;  ///< the highest value of Parameters::outer worth trying
+    std::vector<int> spreads{};  ///< the same of Parameters::spread, the largest last; over uneven trees that one alone
     std::vector<TreeKind> trees{};  ///< kinds of Request::tree that it takes; empty: none
     Level level = Level::ranks;
     std::size_t least_bytes = 0;  ///< of a message that is worth a prediction

@@ -42,9 +42,9 @@ namespace {
 /// Pieces that would go inside a group at the same time go as one message: what each costs processors adds up.
 constexpr std::size_t longest_bundle_bytes = 256 * 1024;
 
-/// Longer messages between groups would ask for consent first, which takes a trip more, or wait for each other; but
-/// no piece becomes more messages than the second says.
-constexpr std::size_t longest_message_bytes = 32 * 1024, most_messages_of_a_piece = 160;
+/// Longer messages between groups would ask for consent first, which takes a trip more, or wait for each other; but no
+/// piece becomes more messages than this.
+constexpr std::size_t most_messages_of_a_piece = 160;
 
 /// Who has data before or after.
 enum class Held { everywhere, in_blocks, at_root };
@@ -190,7 +190,7 @@ class OverGroups {
 
     std::vector<Region> messages(int peer, Region region) const {
         const bool crosses = groups_.host_of(peer) != here_;
-        const std::size_t most = crosses ? std::max(longest_message_bytes,
+        const std::size_t most = crosses ? std::max(Transport::unasked_bytes,
                                                     region.length_bytes / most_messages_of_a_piece)
                                          : longest_step_bytes;
         return segments_of(region, most, request_.unit_bytes);
@@ -585,32 +585,25 @@ Schedule once_in_blocks(const Request& request, Movement movement) {
     return std::move(flow).take();
 }
 
-/// What leaves at once over a connection that was idle, less what the library sends before it.
-constexpr std::size_t at_once_bytes = Transport::ten_packets_bytes - Transport::spare_bytes;
-
-/// Who owns how much of a message: the farthest groups nothing, so that their connections carry their part once each
-/// way. The group that is nearest to these owns more, and the others up to a twentieth less, as far as its part still
-/// leaves at once: its connections are back in time to send again.
+/// Who owns how much of a message: all as much, or each group what its tree says.
 Blocks owned_blocks(const Request& request) {
-    const std::vector<int>& site_of = given_tree(request).site_of;
-    const auto ranks_in = [&](auto is_meant) { return static_cast<std::size_t>(std::ranges::count_if(site_of, is_meant)); };
-    const int last = *std::ranges::max_element(site_of);
-    const int owning = std::max(last + 1 - request.parameters.outer, 1);
-    const std::size_t owners = ranks_in([&](int site) { return site < owning; });
-    const std::size_t in_first = owning <= last ? ranks_in([](int site) { return site == 0; }) : 0;
-    const std::size_t nearest = in_first < owners ? in_first : 0;  // where it owns all, nothing can be shifted
-    const std::size_t cut = std::min(static_cast<std::size_t>(request.parameters.spread),
-                                     ranks_in([&](int site) { return site == last; }));
-    const std::size_t equal_bytes = request.length_bytes / owners;
-    std::size_t more_bytes = equal_bytes;
-    if (nearest > 0) more_bytes += equal_bytes / 20 * (owners - nearest) / nearest;
-    more_bytes = std::max(equal_bytes, std::min(more_bytes, cut * at_once_bytes)) / request.unit_bytes * request.unit_bytes;
-    const Blocks others(request.length_bytes - nearest * more_bytes, static_cast<int>(owners - nearest), request.unit_bytes);
+    const Tree& tree = given_tree(request);
+    if (tree.owned.empty()) return {request.length_bytes, request.size, request.unit_bytes};
+    std::vector<int> ranks_in(tree.owned.size());
+    for (const int site : tree.site_of) ++ranks_in[static_cast<std::size_t>(site)];
+    const Blocks parts(request.length_bytes, owned_parts, request.unit_bytes);
+    std::vector<Blocks> of_group;
+    int first = 0;
+    for (std::size_t group = 0; group < ranks_in.size(); ++group) {
+        const int end = first + tree.owned[group];
+        of_group.emplace_back(parts.range(first, end).length_bytes, ranks_in[group], request.unit_bytes);
+        first = end;
+    }
     std::vector<std::size_t> lengths;
-    int next = 0;
-    for (const int site : site_of) {
-        const bool is_nearest = nearest > 0 && site == 0;
-        lengths.push_back(site >= owning ? 0 : is_nearest ? more_bytes : others.block(next++).length_bytes);
+    std::vector<int> next(ranks_in.size());
+    for (const int site : tree.site_of) {
+        const auto group = static_cast<std::size_t>(site);
+        lengths.push_back(of_group[group].block(next[group]++).length_bytes);
     }
     return Blocks(lengths);
 }
@@ -618,15 +611,20 @@ Blocks owned_blocks(const Request& request) {
 /// Shorter messages are at the bound by other ways, and a part of them is not worth its message.
 constexpr std::size_t least_message_bytes = 8192, least_block_bytes = 2048;
 
-Algorithm row(Collective collective, std::string_view name, std::string_view summary, Build* build,
-              int most_outer = 0) {
+Algorithm row(Collective collective, std::string_view name, std::string_view summary, Build* build) {
     const bool can_be_uneven = collective == Collective::allgather || collective == Collective::reduce_scatter_block;
     return {.collective = collective, .name = name, .summary = summary,
             .source = "after Traeff and Hunold 2019, arXiv:1910.13373; Bienz et al. 2022, arXiv:2206.03564",
-            .build = build, .spreads = {4, 1, 18}, .most_outer = most_outer,
+            .build = build, .spreads = {4, 1, most_useful_spread},
             .trees = {TreeKind::two_level, TreeKind::regions},
             .least_bytes = row_of(collective).in_blocks == InBlocks::none ? least_message_bytes : least_block_bytes,
             .blocks = can_be_uneven ? InBlocks::uneven : InBlocks::equal};
+}
+
+/// Where who owns how much of the message is free, too.
+Algorithm with_owners(Algorithm row) {
+    row.trees.insert(row.trees.end(), {TreeKind::two_level_uneven, TreeKind::regions_uneven});
+    return row;
 }
 
 // To a block for every rank, and from there: two crossings of smaller parts.
@@ -707,7 +705,8 @@ std::vector<Algorithm> over_groups_rows() {
             [](const Request& request) { return once(request, reduced); }),
         row(allreduce, "groups", "combined inside each site, exchanged by all pairs of ranks at once",
             [](const Request& request) { return once(request, reduced_by_all); }),
-        row(allreduce, "groups_twice", "a block is combined by each rank, then gathered by all sites", groups_twice, 1),
+        with_owners(row(allreduce, "groups_twice", "a block is combined by each rank, then gathered by all sites",
+                        groups_twice)),
         row(reduce_scatter_block, "groups", "a part of each block is combined by each rank of a site",
             [](const Request& request) { return once_in_blocks(request, reduced_in_blocks); }),
         row(scan, "groups", "what earlier sites have together comes from all their ranks, and a scan goes on inside",

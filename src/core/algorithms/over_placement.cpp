@@ -35,6 +35,7 @@ Tree tree_over_ranks(const Tree& hosts, const Placement& placement, int root) {
         for (std::size_t rank = 0; rank < ranks; ++rank)
             tree.site_of.push_back(hosts.site_of[static_cast<std::size_t>(placement.host_of(static_cast<int>(rank)))]);
     }
+    tree.owned = hosts.owned;
     return tree;
 }
 

@@ -36,13 +36,18 @@ inline Tree random_tree(TreeKind kind, int size, int root) {
             return shortest_path_tree(random_network(seed, size), root, 1000).value();
         case TreeKind::greedy: return greedy_tree(random_network(seed, size), root, 1000).value();
         case TreeKind::two_level:
-        case TreeKind::regions: {
+        case TreeKind::regions:
+        case TreeKind::two_level_uneven:
+        case TreeKind::regions_uneven: {
             std::vector<int> site_of;
-            const auto sites = 1 + random() % static_cast<unsigned>(size);
-            for (int host = 0; host < size; ++host) {
-                site_of.push_back(static_cast<int>(random() % sites));
-            }
-            return two_level_tree(site_of, root);
+            const auto sites = static_cast<int>(1 + random() % static_cast<unsigned>(size));
+            for (int host = 0; host < size; ++host)
+                site_of.push_back(host < sites ? host : static_cast<int>(random() % static_cast<unsigned>(sites)));
+            Tree tree = two_level_tree(site_of, root);
+            if (!is_uneven(kind)) return tree;
+            tree.owned.resize(static_cast<std::size_t>(sites));
+            for (int part = 0; part < owned_parts; ++part) ++tree.owned[random() % tree.owned.size()];
+            return tree;
         }
         case TreeKind::packed:
         case TreeKind::packed_both_ways: {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "core/network/tree.h"
@@ -64,6 +65,17 @@ std::optional<Tree> share_of(const std::vector<std::int16_t>& parents, int root)
     return reaches_all ? std::optional(std::move(share)) : std::nullopt;
 }
 
+/// Whether all parts are owned, and the owners' labels are those of the tree.
+bool is_owned(const Tree& tree) {
+    if (tree.site_of.empty() || std::accumulate(tree.owned.begin(), tree.owned.end(), 0) != owned_parts) return false;
+    std::vector<bool> has_hosts(tree.owned.size(), false);
+    for (const int site : tree.site_of) {
+        if (site < 0 || site >= static_cast<int>(tree.owned.size())) return false;
+        has_hosts[static_cast<std::size_t>(site)] = true;
+    }
+    return std::ranges::find(has_hosts, false) == has_hosts.end();
+}
+
 template <class Codec>
 void tree_fields(Codec& codec, Coded<Codec, std::optional<Tree>>& tree, TreeKind kind, const Size& size) {
     const auto hosts = static_cast<std::size_t>(size.hosts), ranks = static_cast<std::size_t>(size.ranks);
@@ -80,6 +92,8 @@ void tree_fields(Codec& codec, Coded<Codec, std::optional<Tree>>& tree, TreeKind
     if (!tree) return;
     codec.list(tree->site_of, 2, hosts, [&](auto& site) { codec.number(site, 2); });
     codec.require(tree->site_of.empty() || tree->site_of.size() == hosts);
+    codec.list(tree->owned, 1, most_packed_hosts, [&](auto& parts) { codec.number(parts, 1); });
+    codec.require(tree->owned.empty() || (is_uneven(kind) && is_owned(*tree)));
     const auto parents_of = [](const Tree& share) {
         return std::vector<std::int16_t>(share.parent.begin(), share.parent.end());
     };
@@ -99,7 +113,7 @@ void arm_fields(Codec& codec, Coded<Codec, Arm>& arm, Collective collective, con
     codec.as(arm.candidate, text_of, parsed, [&](auto& text) { codec.text(text, longest_text_bytes); });
     const TreeKind kind = arm.candidate.parameters.tree;
     tree_fields(codec, arm.tree, kind, size);
-    const bool by_sites = kind == TreeKind::two_level || kind == TreeKind::regions;
+    const bool by_sites = kind == TreeKind::two_level || is_over_regions(kind) || is_uneven(kind);
     codec.require(!arm.tree || arm.tree->site_of.empty() != by_sites);
 }
 

@@ -332,9 +332,10 @@ Announcement with_ruling(Ruling ruling) {
 }
 
 /// Of six ranks on as many hosts.
-Announcement with_tree(std::string_view candidate, Tree tree) {
+Announcement with_tree(std::string_view candidate, Tree tree, Collective collective = Collective::broadcast) {
     Ruling ruling = ruling_of(4);
-    ruling.arm = {*parse_candidate(Collective::broadcast, candidate).candidate, std::move(tree)};
+    ruling.shapes.collective = collective;
+    ruling.arm = {*parse_candidate(collective, candidate).candidate, std::move(tree)};
     return with_ruling(std::move(ruling));
 }
 
@@ -367,6 +368,21 @@ TEST(Announcement, KeepsTheSitesOfATwoLevelTreeAndOfNoOther) {
         Tree fewer = sites;
         fewer.site_of.resize(labels);
         EXPECT_TRUE(is_refused(with_tree("groups:spread=4", fewer))) << labels;
+    }
+}
+
+// What nobody owns would be lost.
+TEST(Announcement, KeepsWhatSitesOwnIfTheyOwnAll) {
+    Tree tree = two_level_tree({0, 1, 1, 0, 2, 2}, 4);
+    const std::string uneven = "groups_twice:kind=two_level_uneven", equal = "groups_twice:kind=two_level";
+    const auto announced = [&](const std::string& text) { return with_tree(text, tree, Collective::allreduce); };
+    EXPECT_TRUE(survives(announced(uneven)));
+    tree.owned = {100, 0, 28};
+    EXPECT_TRUE(survives(announced(uneven)));
+    EXPECT_TRUE(is_refused(announced(equal)));
+    for (const std::vector<int>& wrong : {std::vector{100, 0, 27}, {100, 28}, {100, 0, 14, 14}}) {
+        tree.owned = wrong;
+        EXPECT_TRUE(is_refused(announced(uneven))) << wrong.back();
     }
 }
 

@@ -44,6 +44,8 @@ struct Transport {
     static constexpr std::size_t packet_bytes = 1448, ten_packets_bytes = 10 * packet_bytes;
     /// More than any MPI library sends before the bytes of a message.
     static constexpr std::size_t spare_bytes = 480;
+    /// No MPI library asks for consent before a message of so many bytes.
+    static constexpr std::size_t unasked_bytes = 32 * 1024;
 
     /// Messages longer than this wait for the receiver's consent first (the rendezvous protocol):
     /// one more round trip before the data moves.

@@ -24,7 +24,8 @@ struct Topology {
     bool complete() const { return !spanning_tree.empty() || network.host_count() <= 1; }
 };
 
-/// Hangs the tree of that kind from the host `root`; nothing where the topology has none.
+/// Hangs the tree of that kind from the host `root`; nothing where the topology has none. What sites own is left open; see
+/// owned_by_distance.
 std::optional<Tree> make_tree(const Topology& topology, TreeKind kind, int root,
                               std::size_t length_bytes);
 

@@ -14,8 +14,9 @@
 namespace mutirao {
 namespace {
 
-constexpr std::array<std::string_view, 8> kind_names = {
-    "none", "mst", "shortest_path", "greedy", "two_level", "regions", "packed", "packed_both_ways",
+constexpr std::array<std::string_view, 10> kind_names = {
+    "none", "mst", "shortest_path", "greedy", "two_level", "regions", "two_level_uneven", "regions_uneven",
+    "packed", "packed_both_ways",
 };
 
 /// Neighbours of each host; nothing if an edge names a host that does not exist.

@@ -22,6 +22,8 @@ enum class TreeKind : unsigned char {
     greedy,
     two_level,
     regions,
+    two_level_uneven,
+    regions_uneven,
     packed,
     packed_both_ways
 };
@@ -29,7 +31,16 @@ enum class TreeKind : unsigned char {
 /// Trees for shares of a message, which over several ranks of a host may be of ranks.
 constexpr bool is_packed(TreeKind kind) { return kind == TreeKind::packed || kind == TreeKind::packed_both_ways; }
 
-/// "none", "mst", "shortest_path", "greedy", "two_level", "regions", "packed", "packed_both_ways".
+/// Trees over regions rather than sites, and those that also say which of them owns how much of a message.
+constexpr bool is_over_regions(TreeKind kind) {
+    return kind == TreeKind::regions || kind == TreeKind::regions_uneven;
+}
+constexpr bool is_uneven(TreeKind kind) {
+    return kind == TreeKind::two_level_uneven || kind == TreeKind::regions_uneven;
+}
+
+/// "none", "mst", "shortest_path", "greedy", "two_level", "regions", "two_level_uneven", "regions_uneven",
+/// "packed", "packed_both_ways".
 std::string_view to_string(TreeKind kind);
 std::optional<TreeKind> tree_kind_from(std::string_view name);
 
@@ -40,9 +51,10 @@ struct Tree {
     /// Of packed trees: one for each equal share of the message, brothers by their numbers; the first is
     /// also this one. Empty: all of the message goes over this one.
     std::vector<Tree> shares{};
-    /// Of a two-level tree: a label per host, for what goes by sites, or by regions, and not along edges; what is farthest
-    /// from all others, if something is, has the last. Else empty.
+    /// Of a two-level tree: a label per host, from 0, for what goes by sites, or by regions, and not along edges. Else empty.
     std::vector<int> site_of{};
+    /// Of an uneven tree: of owned_parts equal parts of a message, how many the ranks of each label own. Empty: all as much.
+    std::vector<int> owned{};
 
     int size() const { return static_cast<int>(parent.size()); }
     /// As the last child so far.
@@ -52,6 +64,8 @@ struct Tree {
     }
     bool operator==(const Tree&) const = default;
 };
+
+inline constexpr int owned_parts = 128;
 
 /// Where nothing hangs from anything yet.
 inline Tree bare_tree(std::size_t hosts, int root) {

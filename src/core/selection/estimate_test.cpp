@@ -246,7 +246,7 @@ TEST(Outlook, HasWhatAnEarlierJobMeasuredToBeBestWhateverIsPredictedOfIt) {
 // Of one algorithm the parameters for both regimes were tried alone, which over idle connections take 1.09 times as long:
 // those were chosen for good, in calls with pauses in between.
 TEST(Outlook, HasWhatIdleConnectionsAreBestServedBy) {
-    const CallShape shape{.collective = Collective::allreduce, .length_bytes = 1 << 20, .unit_bytes = 4};
+    const CallShape shape{.collective = Collective::allreduce, .length_bytes = 1 << 19, .unit_bytes = 4};
     const auto network = ranks_on(test::six_sites_over_tcp());
     const Decision decision = decide(shape, network, {});
     const Outlook outlook = outlook_for(shape, decision, network, {}, {});

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/algorithms/over_placement.h"
+#include "core/selection/ownership.h"
 
 namespace mutirao {
 
@@ -49,6 +50,8 @@ const std::optional<Tree>& TreesOfCall::of(TreeKind kind) {
     if (!is_new) return place->second;
     if (is_packed(kind)) place->second = packed(kind);
     if (!place->second) place->second = make_tree(topology_, kind, placement_.host_of(root_), length_bytes_);
+    if (place->second && is_uneven(kind))
+        place->second->owned = owned_by_distance(topology_.network, placement_, place->second->site_of, length_bytes_);
     return place->second;
 }
 

@@ -48,10 +48,9 @@ std::vector<Candidate> candidates_in_one_piece(Collective collective) {
         if (algorithm.collective != collective) continue;
         for (int radix : or_default(algorithm.radices, Parameters{}.radix)) {
             for (int spread : or_default(algorithm.spreads, Parameters{}.spread)) {
-                for (int outer = 0; outer <= algorithm.most_outer; ++outer) {
-                    for (TreeKind tree : or_default(algorithm.trees, TreeKind::none)) {
-                        result.push_back({&algorithm, {.radix = radix, .spread = spread, .outer = outer, .tree = tree}});
-                    }
+                for (TreeKind tree : or_default(algorithm.trees, TreeKind::none)) {
+                    if (is_uneven(tree) && spread != algorithm.spreads.back()) continue;
+                    result.push_back({&algorithm, {.radix = radix, .spread = spread, .tree = tree}});
                 }
             }
         }
@@ -296,6 +295,7 @@ bool Deciding::leaves_at_once(const Candidate& shape, int spread) {
 /// The least with which what a pair carries leaves at once: more messages win nothing.
 int Deciding::first_spread(const Candidate& shape) {
     const std::vector<int>& spreads = shape.algorithm->spreads;
+    if (is_uneven(shape.parameters.tree)) return spreads.back();
     std::optional<int> least;
     for (const int spread : spreads) {
         if (spread < least.value_or(spread + 1) && leaves_at_once(shape, spread)) least = spread;
@@ -392,7 +392,8 @@ void Deciding::predict_refinements() {
     for (Candidate shape : best) {
         const int first = shape.parameters.spread;
         for (const int spread : or_default(shape.algorithm->spreads, first)) {
-            if (spread != first && has_one_within(at_bound_ratio)) continue;
+            const bool is_needless = has_one_within(at_bound_ratio) || is_uneven(shape.parameters.tree);
+            if (spread != first && is_needless) continue;
             shape.parameters.spread = spread;
             const bool may_win = spread < first ? leaves_at_once(shape, spread)
                                                 : spread == first || first < largest_group(shape.parameters.tree);

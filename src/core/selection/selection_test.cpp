@@ -165,6 +165,27 @@ TEST(Selection, SitesThatDoNotFitGiveNoTwoLevelTree) {
     EXPECT_TRUE(make_tree(topology, TreeKind::minimum_spanning, 0, 24));
 }
 
+// Against all others that own eighths of the message, as whole schedules are predicted.
+TEST(Ownership, NoOtherIsClearlyFaster) {
+    constexpr int step = owned_parts / 8;
+    const Candidate candidate = parse_candidate(Collective::allreduce, "groups_twice:kind=regions_uneven,spread=18").candidate.value();
+    for (const std::size_t mebibytes : {1, 4, 16}) {
+        const CallShape shape{.collective = Collective::allreduce, .length_bytes = mebibytes << 20, .unit_bytes = 8};
+        const auto network = ranks_on(topology_of(test::six_sites_over_tcp()));
+        Arm arm = arm_for(candidate, shape, *network).value();
+        ASSERT_EQ(arm.tree->owned.size(), 3U);
+        const double found_us = estimate(arm, shape, *network).time_us.value();
+        double least_us = infinity;
+        for (int first = 0; first <= owned_parts; first += step) {
+            for (int second = 0; first + second <= owned_parts; second += step) {
+                arm.tree->owned = {first, second, owned_parts - first - second};
+                least_us = std::min(least_us, estimate(arm, shape, *network).time_us.value());
+            }
+        }
+        EXPECT_LE(found_us, 1.05 * least_us) << mebibytes;
+    }
+}
+
 TEST(Distrust, LinksThatOnlyNoiseTellsApartAreAlike) {
     const auto links_of = [](double one_us, double other_us) {
         Network network(3);

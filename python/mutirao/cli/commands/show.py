@@ -80,7 +80,6 @@ def _list_algorithms(collective: str | None, as_json: bool) -> int:
 def _parameters(row: dict) -> str:
     """With spaces, so that narrow terminals break lines between them."""
     values = {"kind": row["trees"] if len(row["trees"]) > 1 else (), "radix": row["radices"], "spread": row["spreads"],
-              "outer": range(row["most_outer"] + 1) if row["most_outer"] else (),
               "segment_bytes": ["N"] * row["segmented"], "inside": row["insides"]}
     return ", ".join(f"{name}={'|'.join(map(str, known))}" for name, known in values.items() if known)
 
