@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -80,49 +82,88 @@ class TcpStream {
     void left(double time_us) { last_us_ = time_us; }
 
   private:
-    double window_opens_us(std::size_t length_bytes, double ready_us, double round_trip_us,
-                           std::size_t initial_window_bytes) {
-        if (bytes_ == 0) begin(ready_us, initial_window_bytes);
-        close_window(ready_us, round_trip_us, initial_window_bytes);
-        add(length_bytes);
-        const int trips = Transport::round_trips_before(bytes_, window_bytes_);
-        return trips == 0 ? ready_us : begun_us_ + trips * round_trip_us;
-    }
-    double paced_until_us(std::size_t length_bytes, double ready_us, double round_trip_us) {
-        if (bytes_ == 0 || ready_us > last_us_ + round_trip_us) begin(ready_us, 0);
-        add(length_bytes);
-        most_bytes_ = std::max(most_bytes_, bytes_);
-        return std::max(ready_us + Transport::paced_us(length_bytes, most_bytes_, round_trip_us),
-                        begun_us_ + Transport::paced_us(bytes_, most_bytes_, round_trip_us));
-    }
+    /// Bytes that left at about the same time.
+    struct Flight {
+        double acknowledged_us = 0;
+        std::size_t bytes = 0;
+        std::size_t out_bytes = 0;  ///< then under way, with those before
+    };
 
+    double window_opens_us(std::size_t bytes, double ready_us, double round_trip_us, std::size_t least_bytes) {
+        if (least_bytes == Transport::unlimited) return ready_us;
+        if (window_bytes_ == 0) {
+            window_bytes_ = least_bytes;
+            last_us_ = ready_us;
+        }
+        acknowledge(ready_us);
+        close_window(ready_us, round_trip_us, least_bytes);
+        begin_packet();
+        double now_us = std::max(ready_us, opened_us_);
+        for (;;) {
+            acknowledge(now_us);
+            const std::size_t sent = std::min(bytes, window_bytes_ - std::min(window_bytes_, out_bytes_));
+            if (sent > 0) send(sent, now_us + round_trip_us, round_trip_us);
+            bytes -= sent;
+            if (bytes == 0) return opened_us_ = now_us;
+            now_us = flights_.front().acknowledged_us;
+        }
+    }
     /// MPI libraries do not let the kernel wait for more (TCP_NODELAY): each message begins with a packet of its own.
-    void add(std::size_t length_bytes) {
-        bytes_ = Transport::packets(bytes_) * Transport::packet_bytes + length_bytes;
+    void begin_packet() {
+        if (flight_count_ == 0) return;
+        Flight& last = flights_[flight_count_ - 1];
+        const std::size_t rounded_bytes = Transport::packets(last.bytes) * Transport::packet_bytes;
+        out_bytes_ += rounded_bytes - last.bytes;
+        last.bytes = rounded_bytes;
+        last.out_bytes = out_bytes_;
     }
-
-    void begin(double time_us, std::size_t window_bytes) {
-        begun_us_ = last_us_ = time_us;
-        window_bytes_ = window_bytes;
-        bytes_ = 0;
+    /// The window grows by what is acknowledged, if more than half of it was in use (Linux, tcp_is_cwnd_limited).
+    void acknowledge(double now_us) {
+        while (flight_count_ > 0 && flights_.front().acknowledged_us <= now_us) {
+            const Flight& first = flights_.front();
+            if (window_bytes_ < 2 * first.out_bytes) window_bytes_ += first.bytes;
+            out_bytes_ -= first.bytes;
+            std::move(flights_.begin() + 1, flights_.begin() + flight_count_, flights_.begin());
+            --flight_count_;
+        }
     }
-
+    void send(std::size_t bytes, double acknowledged_us, double round_trip_us) {
+        constexpr double about = 0.01;
+        const bool is_new = flight_count_ == 0 || acknowledged_us - flights_[flight_count_ - 1].acknowledged_us >
+                                                      about * round_trip_us;
+        if (is_new && flight_count_ < flights_.size()) flights_[flight_count_++] = {};
+        Flight& last = flights_[flight_count_ - 1];
+        last.acknowledged_us = acknowledged_us;
+        last.bytes += bytes;
+        last.out_bytes = out_bytes_ += bytes;
+    }
     /// A connection that was idle for longer than TCP waits for an acknowledgement has half its window left, and
     /// half of that for each further wait (RFC 5681, section 4.1, as Linux does it).
     void close_window(double now_us, double round_trip_us, std::size_t least_bytes) {
         constexpr double least_margin_us = 200'000;  // RFC 6298 asks for a second in all; Linux
         const double waits = (now_us - last_us_) / (round_trip_us + least_margin_us);
         if (waits < 1) return;
-        std::size_t open_bytes = window_bytes_ << Transport::round_trips_before(bytes_, window_bytes_);
-        for (int i = 1; i <= waits && open_bytes > least_bytes; ++i) open_bytes /= 2;
-        begin(now_us, std::max(open_bytes, least_bytes));
+        for (int i = 1; i <= waits && window_bytes_ > least_bytes; ++i) window_bytes_ /= 2;
+        window_bytes_ = std::max(window_bytes_, least_bytes);
     }
 
-    double begun_us_ = 0;  ///< after it had been idle
-    std::size_t window_bytes_ = 0;  ///< then
-    std::size_t bytes_ = 0;         ///< since then
-    std::size_t most_bytes_ = 0;    ///< BBR: of the bursts so far
-    double last_us_ = 0;            ///< the last of them left
+    double paced_until_us(std::size_t length_bytes, double ready_us, double round_trip_us) {
+        if (out_bytes_ == 0 || ready_us > last_us_ + round_trip_us) {
+            opened_us_ = last_us_ = ready_us;
+            out_bytes_ = 0;
+        }
+        out_bytes_ = Transport::packets(out_bytes_) * Transport::packet_bytes + length_bytes;
+        window_bytes_ = std::max(window_bytes_, out_bytes_);
+        return std::max(ready_us + Transport::paced_us(length_bytes, window_bytes_, round_trip_us),
+                        opened_us_ + Transport::paced_us(out_bytes_, window_bytes_, round_trip_us));
+    }
+
+    std::array<Flight, 3> flights_{};  ///< the newest last, of more than these several as one
+    std::uint8_t flight_count_ = 0;
+    std::size_t out_bytes_ = 0;     ///< under way; BBR: of this burst so far
+    std::size_t window_bytes_ = 0;  ///< BBR: of the longest burst so far
+    double opened_us_ = 0;          ///< for the last message; BBR: when the burst began
+    double last_us_ = 0;            ///< the last byte left
 };
 
 // Which sends a rank need not wait for. Where the MPI library completes a send only when it has been
