@@ -324,12 +324,14 @@ class AgentLoop final : private MeshListener {
     }
 
     void carry(const BandwidthSensor::Output& output) {
+        std::vector<std::span<const std::byte>> train;
         for (const BandwidthSensor::Outgoing& each : output) {
             if (each.kind == Kind::bandwidth_data)
-                mesh_.send_datagram(each.to, each.kind, each.payload);
+                train.emplace_back(each.payload);
             else
                 mesh_.send(each.to, each.kind, each.payload);
         }
+        if (!train.empty()) mesh_.send_datagrams(output.front().to, Kind::bandwidth_data, train);
     }
 
     void learn(std::span<const Fact> facts, int from) {

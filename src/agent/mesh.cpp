@@ -428,6 +428,31 @@ std::optional<std::uint32_t> Mesh::send_datagram(const sockaddr_in& to, int peer
     return counter;
 }
 
+void Mesh::send_datagrams(int peer, Kind kind, std::span<const std::span<const std::byte>> payloads) {
+    const Session& session = datagram_peers_[index(peer)].session;
+    std::uint32_t& counter = peers_[index(peer)].datagram_counter;
+    if (session.number == 0 || UINT32_MAX - counter < payloads.size()) return;
+    sending_.clear();
+    std::vector<iovec> parts;
+    for (const auto& payload : payloads) {
+        const std::size_t begin = sending_.size();
+        append_frame(sending_, {kind, job_.self, peer, session.number, ++counter}, payload, session.key);
+        parts.push_back({nullptr, sending_.size() - begin});
+    }
+    sockaddr_in to = peers_[index(peer)].datagram_address;
+    std::vector<mmsghdr> messages(parts.size());
+    std::byte* next = sending_.data();  // which moves no more
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        parts[i].iov_base = std::exchange(next, next + parts[i].iov_len);
+        messages[i].msg_hdr = {&to, sizeof to, &parts[i], 1, nullptr, 0, 0};
+    }
+    const int sent = sendmmsg(endpoint_.udp(), messages.data(), static_cast<unsigned>(messages.size()), MSG_DONTWAIT);
+    for (int i = 0; i < sent; ++i) {
+        ++counters_[Count::udp_packets_sent];
+        counters_[Count::udp_bytes_sent] += messages[static_cast<std::size_t>(i)].msg_len + ip_and_udp_bytes;
+    }
+}
+
 std::optional<Datagram> Mesh::receive_datagram() {
     while (true) {
         Datagram datagram;

@@ -122,6 +122,8 @@ class Mesh {
     std::optional<std::uint32_t> send_datagram(int peer, Kind kind, std::span<const std::byte> payload) {
         return send_datagram(peers_[index(peer)].datagram_address, peer, kind, payload);
     }
+    /// Several, in one call of the system, so that as little as can be comes between them.
+    void send_datagrams(int peer, Kind kind, std::span<const std::span<const std::byte>> payloads);
     void answer(const Datagram& datagram, Kind kind, std::span<const std::byte> payload) {
         send_datagram(datagram.from, datagram.frame.head.sender, kind, payload);
     }

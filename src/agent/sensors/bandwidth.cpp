@@ -31,6 +31,9 @@ constexpr int first_train = 8;
 constexpr int least_train = 16;
 /// Fit a socket's usual buffers, and are some 100 KiB.
 constexpr int longest_train = 80;
+/// A host that computes sends slowly itself. So the fastest train counts, and another one is to come near it.
+constexpr int most_trains = 5;
+bool are_alike(double one, double other) { return 1.25 * std::min(one, other) >= std::max(one, other); }
 /// For so long a train may keep a link busy.
 constexpr double train_us = 50'000;
 /// A partner that is silent for so long is given up.
@@ -71,15 +74,9 @@ BandwidthSensor::Output train(int to, int packets) {
     return out;
 }
 
-}  // namespace
-
-/// The slope of the line through all arrivals (least squares): time stamps come in batches, which the
-/// first and the last one alone would depend on.
-std::optional<double> train_bytes_per_us(std::span<const PacketArrival> arrivals,
-                                         double packet_bytes) {
-    const auto run = longest_run(arrivals);
-    const auto counted = run.subspan(run.size() / 4);
-    if (counted.size() < least_packets) return std::nullopt;
+/// By the slope of the line through all of them (least squares): time stamps come in batches, which the first and the
+/// last one alone would depend on.
+std::optional<double> packets_per_us(std::span<const PacketArrival> counted) {
     const auto count = static_cast<double>(counted.size());
     double mean_number = 0, mean_us = 0;
     const auto time_us = [&](const PacketArrival& each) {
@@ -94,8 +91,34 @@ std::optional<double> train_bytes_per_us(std::span<const PacketArrival> arrivals
         squares += (each.number - mean_number) * (each.number - mean_number);
         products += (each.number - mean_number) * (time_us(each) - mean_us);
     }
-    if (products <= 0) return std::nullopt;
-    return packet_bytes * squares / products;
+    return products > 0 ? std::optional(squares / products) : std::nullopt;
+}
+
+/// By the median time that a sixth of them takes, if that is more than come at once. A host without a processor for a while makes a gap or two, and with these
+/// the whole train would be as slow as a link a hundred times slower.
+std::optional<double> packets_per_us_but_for_gaps(std::span<const PacketArrival> counted) {
+    constexpr std::size_t longest_batch = 8;
+    const std::size_t apart = counted.size() / 6;
+    if (apart < longest_batch) return std::nullopt;
+    std::vector<std::int64_t> times_ns;
+    for (std::size_t i = apart; i < counted.size(); ++i)
+        times_ns.push_back(counted[i].time_ns - counted[i - apart].time_ns);
+    const auto median = times_ns.begin() + static_cast<std::ptrdiff_t>(times_ns.size() / 2);
+    std::ranges::nth_element(times_ns, median);
+    if (*median <= 0) return std::nullopt;
+    return static_cast<double>(apart) * ns_per_us / static_cast<double>(*median);
+}
+
+}  // namespace
+
+/// The faster of two estimates: nothing makes a train faster than its link.
+std::optional<double> train_bytes_per_us(std::span<const PacketArrival> arrivals,
+                                         double packet_bytes) {
+    const auto run = longest_run(arrivals);
+    const auto counted = run.subspan(run.size() / 4);
+    if (counted.size() < least_packets) return std::nullopt;
+    const std::optional<double> rate = std::max(packets_per_us(counted), packets_per_us_but_for_gaps(counted));
+    return rate ? std::optional(packet_bytes * *rate) : std::nullopt;
 }
 
 void BandwidthSensor::engage(int partner, Part part, int packets, std::int64_t now_ns) {
@@ -113,8 +136,9 @@ void BandwidthSensor::end(std::optional<double> bytes_per_us, bool refused) {
 
 BandwidthSensor::Output BandwidthSensor::measure(int peer, std::int64_t now_ns) {
     if (busy()) return {};
-    engage(peer, Part::sending, first_train, now_ns);
-    return train(peer, packets_);
+    fastest_bytes_per_us_ = 0;
+    trains_left_ = most_trains;
+    return next_train(peer, first_train, now_ns);
 }
 
 /// Only a train's first packet begins to be received: what comes after a train was reported is late.
@@ -145,17 +169,24 @@ BandwidthSensor::Output BandwidthSensor::on_result(int peer, std::span<const std
     const auto result = from_bytes<Result>(payload);
     if (!result || peer != partner_ || part_ != Part::sending || result->packets != packets_) return {};
     const double rate = result->bytes_per_us;
-    if (result->refused || !(rate > 0)) {
-        end(std::nullopt, result->refused);
+    const bool is_first = packets_ == first_train;
+    const bool is_confirmed = !is_first && (are_alike(rate, fastest_bytes_per_us_) ||
+                                            (packets_ < longest_train && are_alike(rate, first_bytes_per_us_)));
+    (is_first ? first_bytes_per_us_ : fastest_bytes_per_us_) = std::max(fastest_bytes_per_us_, rate);
+    if (result->refused || !(rate > 0) || is_confirmed || trains_left_ == 0) {
+        const bool is_known = fastest_bytes_per_us_ > 0;
+        end(is_known ? std::optional(fastest_bytes_per_us_) : std::nullopt, result->refused && !is_known);
         return {};
     }
-    if (packets_ > first_train) {
-        end(rate);
-        return {};
-    }
-    const double affordable = std::clamp<double>(rate * train_us / packet_bytes, least_train, longest_train);
-    engage(peer, Part::sending, static_cast<int>(affordable), now_ns);
-    return train(peer, packets_);
+    const double known = is_first ? first_bytes_per_us_ : fastest_bytes_per_us_;
+    const double affordable = std::clamp<double>(known * train_us / packet_bytes, least_train, longest_train);
+    return next_train(peer, static_cast<int>(affordable), now_ns);
+}
+
+BandwidthSensor::Output BandwidthSensor::next_train(int peer, int packets, std::int64_t now_ns) {
+    --trains_left_;
+    engage(peer, Part::sending, packets, now_ns);
+    return train(peer, packets);
 }
 
 BandwidthSensor::Output BandwidthSensor::advance(std::int64_t now_ns) {

@@ -21,6 +21,8 @@ struct Link {
     int stamps = 1;       ///< packets that the receiver's kernel stamps together
     double jitter_us = 0; ///< of the stamps
     int queue = 1000;     ///< packets that find room; the others are lost
+    double pause_us = 0;  ///< after 15, 30 and 60 packets of a train
+    int slow_trains = 0;  ///< first ones, which their sender sends fifty times as slowly, each slower than the one before
 };
 
 /// Two hosts, each of which sends the other its frames; trains leave at once.
@@ -34,7 +36,12 @@ class Pair {
 
     std::optional<BandwidthSensor::Ended> measure() {
         send(asks.measure(1, now_ns_));
-        while (!under_way_.empty()) {
+        while (!under_way_.empty() || answers.next_ns() != never_ns) {
+            if (under_way_.empty()) {
+                now_ns_ = answers.next_ns();
+                for (const auto& item : answers.advance(now_ns_)) send(asks.on_result(1, item.payload, now_ns_));
+                continue;
+            }
             const auto [time_ns, item] = *under_way_.begin();
             under_way_.erase(under_way_.begin());
             now_ns_ = time_ns;
@@ -43,17 +50,15 @@ class Pair {
             send(item.kind == Kind::bandwidth_data ? at.on_datagram(from, item.payload, time_ns)
                                                    : at.on_result(from, item.payload, time_ns));
         }
-        while (answers.next_ns() != never_ns) {
-            now_ns_ = answers.next_ns();
-            for (const auto& item : answers.advance(now_ns_)) asks.on_result(1, item.payload, now_ns_);
-        }
         while (asks.next_ns() != never_ns) asks.advance(asks.next_ns());
         return asks.take_ended();
     }
 
   private:
     void send(const Output& output) {
-        const double packet_us = packet_bytes / link_.bytes_per_us;
+        double packet_us = packet_bytes / link_.bytes_per_us;
+        if (!output.empty() && output.front().kind == Kind::bandwidth_data && trains_++ < link_.slow_trains)
+            packet_us *= 50 * trains_;
         std::uniform_real_distribution<double> jitter(0, link_.jitter_us);
         double stamp_us = 0;
         int number = 0;
@@ -65,7 +70,9 @@ class Pair {
                 if (number >= link_.queue) continue;
                 if (number % link_.stamps == 0)
                     stamp_us = std::max(number + link_.stamps - 1 - link_.burst, 0) * packet_us;
-                delay_us += stamp_us + jitter(random_) + number++ * 0.001;
+                delay_us += stamp_us + jitter(random_) + number * 0.001;
+                for (const int after : {15, 30, 60}) delay_us += number >= after ? link_.pause_us : 0;
+                ++number;
             }
             under_way_.emplace(now_ns_ + static_cast<std::int64_t>(delay_us * ns_per_us), each);
         }
@@ -76,6 +83,7 @@ class Pair {
     std::int64_t now_ns_ = 0;
     std::multimap<std::int64_t, BandwidthSensor::Outgoing> under_way_;
     std::mt19937 random_{1};
+    int trains_ = 0;
 };
 
 // 1 to 100 Mbit/s at 5 to 100 ms, with what kernels and limiters do to packets.
@@ -97,6 +105,20 @@ TEST(Bandwidth, IsFoundToAQuarterWhateverTheLatency) {
                 EXPECT_LE(pair.bytes, 256U * 1024);
             }
         }
+    }
+}
+
+// A host that computes has no processor for milliseconds: links of 125 bytes a us were read as 2 to 20.
+TEST(Bandwidth, IsNotThatOfAHostThatPauses) {
+    for (const double bytes_per_us : {2.5, 12.5, 125.0}) {
+        Pair pair({.bytes_per_us = bytes_per_us, .one_way_us = 5000, .pause_us = 10'000});
+        const auto ended = pair.measure();
+        ASSERT_TRUE(ended && ended->bytes_per_us);
+        EXPECT_NEAR(*ended->bytes_per_us, bytes_per_us, 0.05 * bytes_per_us);
+    }
+    for (const int slow_trains : {1, 2, 3, 4}) {
+        Pair pair({.bytes_per_us = 125, .one_way_us = 5000, .slow_trains = slow_trains});
+        EXPECT_NEAR(pair.measure()->bytes_per_us.value(), 125, 6) << slow_trains;
     }
 }
 
