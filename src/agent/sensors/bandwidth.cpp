@@ -94,8 +94,8 @@ std::optional<double> packets_per_us(std::span<const PacketArrival> counted) {
     return products > 0 ? std::optional(squares / products) : std::nullopt;
 }
 
-/// By the median time that a sixth of them takes, if that is more than come at once. A host without a processor for a while makes a gap or two, and with these
-/// the whole train would be as slow as a link a hundred times slower.
+/// By the median time that a sixth of them takes, if that is more than come at once. A host without a processor for a
+/// while makes a gap or two, and with these the whole train would be as slow as over a link a hundred times slower.
 std::optional<double> packets_per_us_but_for_gaps(std::span<const PacketArrival> counted) {
     constexpr std::size_t longest_batch = 8;
     const std::size_t apart = counted.size() / 6;

@@ -111,7 +111,8 @@ class Ownership {
         const auto bytes = static_cast<std::size_t>(length_bytes_ / sizes_[group]);
         return transport_.held_back_us(bytes, 2 * way_us(group, group)) + way_us(group, group);
     }
-    /// Of what a group owns, what each pair of ranks carries, as far as there are pairs. Long messages go in pieces, each with packets of its own.
+    /// Of what a group owns, what each pair of ranks carries, as far as there are pairs. Long messages go in pieces, each
+    /// with packets of its own.
     std::size_t shared_bytes(std::size_t owner, std::size_t other) const {
         const auto bytes = static_cast<std::size_t>(length_bytes_ * owned_[owner] / owned_parts / sizes_[owner] /
                                                     std::min(sizes_[other], most_useful_spread));

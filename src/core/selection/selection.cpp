@@ -42,6 +42,16 @@ std::vector<std::size_t> segment_choices(const Algorithm& algorithm, std::size_t
     return result;
 }
 
+namespace {
+
+/// Of that shape, whatever its own. What is owned by distance is so where all pairs carry.
+std::vector<int> spreads_of(const Algorithm& algorithm, TreeKind tree) {
+    if (is_uneven(tree)) return {algorithm.spreads.back()};
+    return or_default(algorithm.spreads, Parameters{}.spread);
+}
+
+}  // namespace
+
 std::vector<Candidate> candidates_in_one_piece(Collective collective) {
     std::vector<Candidate> result;
     for (const Algorithm& algorithm : catalogue()) {
@@ -49,7 +59,7 @@ std::vector<Candidate> candidates_in_one_piece(Collective collective) {
         for (int radix : or_default(algorithm.radices, Parameters{}.radix)) {
             for (int spread : or_default(algorithm.spreads, Parameters{}.spread)) {
                 for (TreeKind tree : or_default(algorithm.trees, TreeKind::none)) {
-                    if (is_uneven(tree) && spread != algorithm.spreads.back()) continue;
+                    if (std::ranges::count(spreads_of(algorithm, tree), spread) == 0) continue;
                     result.push_back({&algorithm, {.radix = radix, .spread = spread, .tree = tree}});
                 }
             }
@@ -294,8 +304,7 @@ bool Deciding::leaves_at_once(const Candidate& shape, int spread) {
 
 /// The least with which what a pair carries leaves at once: more messages win nothing.
 int Deciding::first_spread(const Candidate& shape) {
-    const std::vector<int>& spreads = shape.algorithm->spreads;
-    if (is_uneven(shape.parameters.tree)) return spreads.back();
+    const std::vector<int> spreads = spreads_of(*shape.algorithm, shape.parameters.tree);
     std::optional<int> least;
     for (const int spread : spreads) {
         if (spread < least.value_or(spread + 1) && leaves_at_once(shape, spread)) least = spread;
@@ -391,9 +400,8 @@ void Deciding::predict_refinements() {
     }
     for (Candidate shape : best) {
         const int first = shape.parameters.spread;
-        for (const int spread : or_default(shape.algorithm->spreads, first)) {
-            const bool is_needless = has_one_within(at_bound_ratio) || is_uneven(shape.parameters.tree);
-            if (spread != first && is_needless) continue;
+        for (const int spread : spreads_of(*shape.algorithm, shape.parameters.tree)) {
+            if (spread != first && has_one_within(at_bound_ratio)) continue;
             shape.parameters.spread = spread;
             const bool may_win = spread < first ? leaves_at_once(shape, spread)
                                                 : spread == first || first < largest_group(shape.parameters.tree);
