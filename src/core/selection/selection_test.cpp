@@ -167,10 +167,10 @@ TEST(Selection, SitesThatDoNotFitGiveNoTwoLevelTree) {
 
 /// Over three groups: what is found is as fast as all others that own eighths of the message, as whole schedules are
 /// predicted.
-void expect_no_other_is_clearly_faster(const Network& network, TreeKind kind, std::size_t length_bytes) {
+void expect_no_other_is_clearly_faster(const Network& network, std::size_t length_bytes) {
     constexpr int step = owned_parts / 8;
     const Candidate candidate{find_algorithm(Collective::allreduce, "groups_twice"),
-                              {.spread = most_useful_spread, .tree = kind}};
+                              {.spread = most_useful_spread, .tree = TreeKind::regions_uneven}};
     const CallShape shape{.collective = Collective::allreduce, .length_bytes = length_bytes, .unit_bytes = 8};
     const auto ranks = ranks_on(topology_of(network));
     Arm arm = arm_for(candidate, shape, *ranks).value();
@@ -188,7 +188,7 @@ void expect_no_other_is_clearly_faster(const Network& network, TreeKind kind, st
 
 TEST(Ownership, NoOtherIsClearlyFaster) {
     for (const std::size_t mebibytes : {1, 4, 16}) {
-        expect_no_other_is_clearly_faster(test::six_sites_over_tcp(), TreeKind::regions_uneven, mebibytes << 20);
+        expect_no_other_is_clearly_faster(test::six_sites_over_tcp(), mebibytes << 20);
     }
 }
 
@@ -201,7 +201,7 @@ TEST(Ownership, KnowsHowLongAWideGroupCombinesInside) {
         return Link{.latency_us = between_us[first + second - 1]};
     });
     network.transport = test::six_sites_over_tcp().transport;
-    expect_no_other_is_clearly_faster(network, TreeKind::regions_uneven, std::size_t{1} << 20);
+    expect_no_other_is_clearly_faster(network, std::size_t{1} << 20);
 }
 
 TEST(Distrust, LinksThatOnlyNoiseTellsApartAreAlike) {
