@@ -88,15 +88,20 @@ class Ownership {
         });
         if (transport_.connects_one_by_one()) {
             for_each_way([&](std::size_t owner, std::size_t other) {
-                carried_us(owner, other, 0, there_us[at(other, owner)]);  // the acknowledgement
+                carried_us(owner, other, 1, there_us[at(other, owner)]);  // the acknowledgement, a packet whatever its length
             });
         }
         double last_us = 0;
         for_each_way([&](std::size_t owner, std::size_t other) {
             const double told_us = carried_us(owner, other, shared_bytes(owner, other), combined_us[owner]);
-            last_us = std::max(last_us, told_us + way_us(other, other));
+            last_us = std::max({last_us, told_us + way_us(other, other), told_us + acknowledged_after_us(owner, other)});
         });
         return last_us;
+    }
+    /// The owner waits for that, unless it leaves behind what it sent.
+    double acknowledged_after_us(std::size_t owner, std::size_t other) const {
+        const bool waits = transport_.connects_one_by_one() && shared_bytes(owner, other) > transport_.detached_bytes;
+        return waits ? way_us(other, owner) : 0;
     }
     /// From each group that owns something to each other one.
     void for_each_way(const auto& call) const {

@@ -204,6 +204,17 @@ TEST(Ownership, KnowsHowLongAWideGroupCombinesInside) {
     expect_no_other_is_clearly_faster(network, std::size_t{1} << 20);
 }
 
+// MPICH's: who owns much of what goes far would stay in the call until the last ones have told that it is there.
+TEST(Ownership, KnowsThatSendsAwaitAcknowledgements) {
+    Network network = test::six_sites_over_tcp();
+    network.transport.eager_limit_bytes = Transport::unlimited;
+    network.transport.buffered_limit_bytes = 128;
+    network.transport.detached_bytes = 23'040;
+    for (const std::size_t mebibytes : {1, 2, 4, 16}) {
+        expect_no_other_is_clearly_faster(network, mebibytes << 20);
+    }
+}
+
 TEST(Distrust, LinksThatOnlyNoiseTellsApartAreAlike) {
     const auto links_of = [](double one_us, double other_us) {
         Network network(3);
