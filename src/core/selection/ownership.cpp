@@ -78,7 +78,7 @@ class Ownership {
         return best.has_value();
     }
 
-    /// When the last group hears of all.
+    /// When the last group has heard of all, and the last owner may go on.
     double last_us() {
         std::ranges::fill(streams_, TcpStream());
         std::vector<double> there_us(streams_.size()), combined_us(groups());
@@ -93,15 +93,16 @@ class Ownership {
         }
         double last_us = 0;
         for_each_way([&](std::size_t owner, std::size_t other) {
-            const double told_us = carried_us(owner, other, shared_bytes(owner, other), combined_us[owner]);
-            last_us = std::max({last_us, told_us + way_us(other, other), told_us + acknowledged_after_us(owner, other)});
+            const std::size_t bytes = shared_bytes(owner, other);
+            const double told_us = carried_us(owner, other, bytes, combined_us[owner]);
+            const double answered_us = awaits_answer(bytes) ? way_us(other, owner) : 0;
+            last_us = std::max(last_us, told_us + std::max(way_us(other, other), answered_us));
         });
         return last_us;
     }
-    /// The owner waits for that, unless it leaves behind what it sent.
-    double acknowledged_after_us(std::size_t owner, std::size_t other) const {
-        const bool waits = transport_.connects_one_by_one() && shared_bytes(owner, other) > transport_.detached_bytes;
-        return waits ? way_us(other, owner) : 0;
+    /// The sender stays until the receiver has it, unless it leaves behind what it sent.
+    bool awaits_answer(std::size_t bytes) const {
+        return transport_.connects_one_by_one() && bytes > transport_.detached_bytes;
     }
     /// From each group that owns something to each other one.
     void for_each_way(const auto& call) const {
